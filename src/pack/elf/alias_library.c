@@ -85,25 +85,6 @@ static void put_head(struct rk_bytes *out, const struct layout *l)
 	rk_elf_put_segments(out, segments, NSEGMENTS);
 }
 
-static void put_dynamic(struct rk_bytes *out, const struct layout *l)
-{
-	const struct {
-		int64_t tag;
-		uint64_t value;
-	} entries[NDYNAMIC] = {
-		{ DT_NEEDED, l->soname }, { DT_SONAME, l->own_name },
-		{ DT_RPATH, 1 },          { DT_GNU_HASH, GNU_HASH_AT },
-		{ DT_HASH, HASH_AT },     { DT_STRTAB, DYNSTR_AT },
-		{ DT_SYMTAB, DYNSYM_AT }, { DT_STRSZ, l->strings_bytes },
-		{ DT_SYMENT, SYM_BYTES }, { DT_NULL, 0 },
-	};
-
-	for (unsigned i = 0; i < NDYNAMIC; i++) {
-		rk_elf_put_u64(out, (uint64_t)entries[i].tag);
-		rk_elf_put_u64(out, entries[i].value);
-	}
-}
-
 static Elf64_Shdr table(uint32_t name, uint32_t type, size_t at, size_t size, uint64_t entry)
 {
 	return (Elf64_Shdr){ .sh_name = name,
@@ -167,15 +148,23 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 	l.address = rk_elf_page(machine) + l.dynamic;
 	l.names = l.dynamic + NDYNAMIC * DYN_BYTES;
 	l.sections = up(l.names + sizeof(section_names));
+	const uint64_t entries[NDYNAMIC][2] = {
+		{ DT_NEEDED, l.soname },  { DT_SONAME, l.own_name },
+		{ DT_RPATH, 1 },          { DT_GNU_HASH, GNU_HASH_AT },
+		{ DT_HASH, HASH_AT },     { DT_STRTAB, DYNSTR_AT },
+		{ DT_SYMTAB, DYNSYM_AT }, { DT_STRSZ, l.strings_bytes },
+		{ DT_SYMENT, SYM_BYTES }, { DT_NULL, 0 },
+	};
+
 	rk_bytes_clear(out);
 	put_head(out, &l);
 	/* both hash tables, and the symbol that every table begins with */
-	rk_elf_put_u32(out, 1); /* buckets */
-	rk_elf_put_u32(out, 1); /* the first symbol in it: past the last */
-	rk_elf_put_u32(out, 1); /* words of the filter, which rejects everything */
+	rk_elf_put(out, 1, 4); /* buckets */
+	rk_elf_put(out, 1, 4); /* the first symbol in it: past the last */
+	rk_elf_put(out, 1, 4); /* words of the filter, which rejects everything */
 	rk_elf_put_pad(out, HASH_AT);
-	rk_elf_put_u32(out, 1); /* buckets */
-	rk_elf_put_u32(out, 1); /* symbols */
+	rk_elf_put(out, 1, 4); /* buckets */
+	rk_elf_put(out, 1, 4); /* symbols */
 	rk_elf_put_pad(out, DYNSTR_AT);
 	/* strings */
 	rk_bytes_put_u8(out, 0);
@@ -183,7 +172,10 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 	rk_bytes_put(out, own_name, strlen(own_name) + 1);
 	rk_bytes_put(out, soname, strlen(soname) + 1);
 	rk_elf_put_pad(out, l.dynamic);
-	put_dynamic(out, &l);
+	for (unsigned i = 0; i < NDYNAMIC; i++) {
+		rk_elf_put(out, entries[i][0], 8);
+		rk_elf_put(out, entries[i][1], 8);
+	}
 	rk_bytes_put(out, section_names, sizeof(section_names));
 	rk_elf_put_pad(out, l.sections);
 	put_sections(out, &l);

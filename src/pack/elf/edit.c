@@ -3,8 +3,9 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 #include "pack/elf/image.h"
-#include "pack/elf/read.h"
 
 /*
  * ---- the string table ----
@@ -135,6 +136,7 @@ static int write_moved(struct elf_image *m, const struct elf_block *b, uint64_t 
 	return rk_elf_image_patch(m, at, bytes, nlead + gap + (size_t)b->size);
 }
 
+/* 1: the sections between the program headers and the string table moved up. */
 static int slide_headers(struct elf_image *m)
 {
 	uint64_t first = m->head.e_phoff + m->nsegments * sizeof(*m->segments), step;
@@ -147,12 +149,13 @@ static int slide_headers(struct elf_image *m)
 	step = elf_round_up(sizeof(*m->segments), b.align);
 	if (m->nstrings < step || b.address + b.size != m->strings_address)
 		return 0;
-	rc = rk_elf_block_move(m, &b, b.at + step, b.address + step);
-	if (rc == 0)
-		rc = write_moved(m, &b, b.at + step, NULL, 0, 0);
-	return rc < 0 ? rc : 1;
+	if ((rc = rk_elf_block_move(m, &b, b.at + step, b.address + step)) < 0 ||
+	    (rc = write_moved(m, &b, b.at + step, NULL, 0, 0)) < 0)
+		return rc;
+	return 1;
 }
 
+/* 1: the sections after the string table moved up, and the text is before them. */
 static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p)
 {
 	uint64_t from = m->strings_at + m->nstrings, end = p->p_offset + p->p_filesz;
@@ -166,29 +169,26 @@ static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_
 	step = elf_round_up(more, b.align);
 	if (end == m->len || !has_room(m, p, step))
 		return 0;
-	rc = rk_elf_block_move(m, &b, b.at + step, b.address + step);
-	if (rc == 0)
-		rc = write_moved(m, &b, m->strings_at + s->keep, (const uint8_t *)s->text,
-				 s->text_size, (size_t)(step - more));
+	if ((rc = rk_elf_block_move(m, &b, b.at + step, b.address + step)) < 0 ||
+	    (rc = write_moved(m, &b, m->strings_at + s->keep, (const uint8_t *)s->text,
+			      s->text_size, (size_t)(step - more))) < 0)
+		return rc;
 	p->p_filesz += step;
 	p->p_memsz = p->p_filesz;
 	strings_moved(m, s, m->strings_at, m->strings_address);
-	return rc < 0 ? rc : 1;
+	return 1;
 }
 
+/* The string table is the end of the last segment, of an earlier edit: the header is free again. */
 static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
 {
 	Elf64_Phdr *p = NULL;
-	uint64_t end;
 
 	for (size_t i = 0; i < m->nsegments; i++)
 		if (m->segments[i].p_type == PT_LOAD)
 			p = &m->segments[i];
-	if (!p || p->p_flags != PF_R || p->p_filesz != p->p_memsz || m->strings_at < p->p_offset ||
-	    p == m->segments)
-		return false;
-	end = m->strings_at + m->nstrings;
-	if (end != p->p_offset + p->p_filesz)
+	if (!p || p == m->segments || p->p_flags != PF_R || p->p_filesz != p->p_memsz ||
+	    m->strings_at < p->p_offset || m->strings_at + m->nstrings != p->p_offset + p->p_filesz)
 		return false;
 	*ret = (struct elf_block){ .align = 1 };
 	if (m->strings_at > p->p_offset &&
@@ -214,13 +214,13 @@ static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *byt
 	return 0;
 }
 
-/* The table is at the end of its segment: only the new text is added. */
+/* 1: the table is at the end of its segment, and only the new text was added. */
 static int grow_table(struct elf_image *m, const struct elf_strings *s)
 {
 	uint64_t end = m->strings_at + m->nstrings, more = s->keep + s->text_size - m->nstrings;
 	uint64_t old = m->nstrings - s->keep; /* bytes of the old text that are written over */
 	uint8_t *text;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < m->nsegments; i++) {
 		Elf64_Phdr *p = &m->segments[i];
@@ -231,16 +231,21 @@ static int grow_table(struct elf_image *m, const struct elf_strings *s)
 		if (!text)
 			return rk_fail_nomem(m->err);
 		memcpy(text, s->text, s->text_size);
-		if (old)
+		if (old) {
 			rc = rk_elf_image_patch(m, m->strings_at + s->keep, text, (size_t)old);
-		if (rc == 0)
-			rc = append(m, p, 0, text + old, (size_t)more);
+			if (rc < 0)
+				return rc;
+		}
+		rc = append(m, p, 0, text + old, (size_t)more);
+		if (rc < 0)
+			return rc;
 		strings_moved(m, s, m->strings_at, m->strings_address);
-		return rc < 0 ? rc : 1;
+		return 1;
 	}
 	return 0;
 }
 
+/* 1: the table and the text are at the end of a segment with these flags. */
 static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t flags)
 {
 	uint64_t size = s->keep + s->text_size;
@@ -264,20 +269,6 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 		return rc < 0 ? rc : 1;
 	}
 	return 0;
-}
-
-static int use_room(struct elf_image *m, const struct elf_strings *s)
-{
-	int rc = grow_table(m, s);
-
-	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
-		if (m->segments[i].p_type == PT_LOAD)
-			rc = slide_behind(m, s, &m->segments[i]);
-	if (rc == 0)
-		rc = move_table(m, s, PF_R);
-	if (rc == 0)
-		rc = move_table(m, s, PF_R | PF_X);
-	return rc;
 }
 
 /*
@@ -329,9 +320,9 @@ static int choose_slot(struct elf_image *m, struct new_segment *n)
 		return 0;
 	n->slot = SLOT_GROW;
 	rc = slide_headers(m);
-	if (rc != 0)
-		return rc < 0 ? rc : 0;
-	if (rk_elf_block_find(m, m->interpreter ? MOVE_LARGE : MOVE_SMALL, &n->block))
+	if (rc < 0)
+		return rc;
+	if (rc > 0 || rk_elf_block_find(m, m->interpreter ? MOVE_LARGE : MOVE_SMALL, &n->block))
 		return 0;
 	n->block.size = 0;
 	if (m->interpreter)
@@ -341,69 +332,52 @@ static int choose_slot(struct elf_image *m, struct new_segment *n)
 	return 0;
 }
 
-/*
- * The first place after the file's end that keeps the block's alignment. The block is not at the
- * very start of the segment: if two segments start at the same place, some tools use the alignment
- * of the first in the table (PT_INTERP).
- */
-static void choose_place(const struct elf_image *m, struct new_segment *n)
+static void lay_out(const struct elf_image *m, const struct elf_strings *s, struct new_segment *n)
 {
-	uint64_t align = n->block.align > TAIL_ALIGN ? n->block.align : TAIL_ALIGN;
+	uint64_t align = rk_max(n->block.align, TAIL_ALIGN), end = 0, table = 0;
 
+	/*
+	 * The first place after the file's end that keeps the block's alignment. The block is not at
+	 * the very start of the segment: if two segments start at the same place, some tools use the
+	 * alignment of the first in the table (PT_INTERP).
+	 */
 	n->at = elf_round_up(m->len, align);
-	if (n->block.size == 0)
-		return;
-	n->at += n->block.at & (align - 1);
-	if (n->at - m->len >= align)
-		n->at -= align;
-	n->block_at = align;
-}
-
-/*
- * A loader uses the first segment whose pages include the table. So the table must not be in the
- * last page of another segment, where memory has zeros.
- */
-static void leave_pages(const struct elf_image *m, struct new_segment *n)
-{
-	for (size_t i = 0; i < m->nsegments; i++) {
-		const Elf64_Phdr *p = &m->segments[i];
-		uint64_t end = elf_round_up(p->p_offset + p->p_filesz, m->page);
-
-		if (p->p_type == PT_LOAD && n->at < end)
-			n->at = end;
+	if (n->block.size) {
+		n->at += n->block.at & (align - 1);
+		if (n->at - m->len >= align)
+			n->at -= align;
+		n->block_at = align;
 	}
-}
 
-/*
- * An address above all others, with the same offset in its page as in the file. The gap is for
- * eu-elflint: if a symbol's size reaches into read-only data, it treats its relocation as one of
- * read-only data.
- */
-static void choose_address(const struct elf_image *m, struct new_segment *n)
-{
-	uint64_t end = 0;
+	/*
+	 * A loader uses the first segment whose pages include the table. So the table must not be in
+	 * the last page of another segment, where memory has zeros.
+	 */
+	for (size_t i = 0; i < m->nsegments && n->slot == SLOT_MOVE; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
 
+		if (p->p_type == PT_LOAD)
+			n->at = rk_max(n->at, elf_round_up(p->p_offset + p->p_filesz, m->page));
+	}
+
+	/*
+	 * An address above all others, with the same offset in its page as in the file. The gap is
+	 * for eu-elflint: if a symbol's size reaches into read-only data, it treats its relocation
+	 * as one of read-only data.
+	 */
 	n->align = m->page;
 	for (size_t i = 0; i < m->nsegments; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
 
 		if (p->p_type != PT_LOAD)
 			continue;
-		n->align = p->p_align > n->align ? p->p_align : n->align;
-		end = p->p_vaddr + p->p_memsz > end ? p->p_vaddr + p->p_memsz : end;
+		n->align = rk_max(n->align, p->p_align);
+		end = rk_max(end, p->p_vaddr + p->p_memsz);
 	}
-	end += n->gap < MAX_GAP ? n->gap : 0;
+	if (n->gap < MAX_GAP)
+		end += n->gap;
 	n->address = elf_round_up(end, n->align) + (n->at & (n->align - 1));
-}
 
-static void lay_out(const struct elf_image *m, const struct elf_strings *s, struct new_segment *n)
-{
-	uint64_t table = 0;
-
-	choose_place(m, n);
-	if (n->slot == SLOT_MOVE)
-		leave_pages(m, n);
-	choose_address(m, n);
 	if (n->slot == SLOT_MOVE)
 		table = (m->nsegments + 1) * sizeof(*m->segments);
 	n->table_at = elf_round_up(n->block_at + n->block.size, 8);
@@ -431,27 +405,10 @@ static void insert_segment(struct elf_image *m, const struct new_segment *n)
 	m->nsegments++;
 }
 
-static int write_tail(struct elf_image *m, const struct elf_strings *s, const struct new_segment *n)
-{
-	uint8_t *tail = rk_arena_alloc(m->arena, (size_t)n->size);
-
-	if (!tail)
-		return rk_fail_nomem(m->err);
-	if (n->block.size)
-		memcpy(tail + n->block_at, m->data + n->block.at, (size_t)n->block.size);
-	if (n->slot == SLOT_MOVE)
-		memcpy(tail + n->table_at, m->segments, m->nsegments * sizeof(*m->segments));
-	memcpy(tail + n->strings_at, m->data + m->strings_at, (size_t)s->keep);
-	memcpy(tail + n->strings_at + s->keep, s->text, s->text_size);
-	m->tail = tail;
-	m->tail_at = n->at;
-	m->ntail = (size_t)n->size;
-	return 0;
-}
-
 static int add_segment(struct elf_image *m, const struct elf_strings *s)
 {
 	struct new_segment n = { 0 };
+	uint8_t *tail;
 	int rc;
 
 	if (m->nstrings > MAX_STRINGS)
@@ -478,7 +435,20 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 			m->segments[i].p_filesz = m->segments[i].p_memsz =
 				m->nsegments * sizeof(*m->segments);
 	strings_moved(m, s, n.at + n.strings_at, n.address + n.strings_at);
-	return write_tail(m, s, &n);
+
+	tail = rk_arena_alloc(m->arena, (size_t)n.size);
+	if (!tail)
+		return rk_fail_nomem(m->err);
+	if (n.block.size)
+		memcpy(tail + n.block_at, m->data + n.block.at, (size_t)n.block.size);
+	if (n.slot == SLOT_MOVE)
+		memcpy(tail + n.table_at, m->segments, m->nsegments * sizeof(*m->segments));
+	memcpy(tail + n.strings_at, m->data + m->strings_at, (size_t)s->keep);
+	memcpy(tail + n.strings_at + s->keep, s->text, s->text_size);
+	m->tail = tail;
+	m->tail_at = n.at;
+	m->ntail = (size_t)n.size;
+	return 0;
 }
 
 /* ---- the method, and the entry ---- */
@@ -509,23 +479,6 @@ static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 		    (!found || found->d_tag == DT_RPATH || m->entries[i].d_tag == DT_RUNPATH))
 			found = &m->entries[i];
 	return found;
-}
-
-/* Checks that there are few entries, each with its text in the string table. */
-static int check_entries(const struct elf_image *m)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->nentries; i++) {
-		uint64_t at = m->entries[i].d_un.d_val;
-
-		if (elf_is_run_path(&m->entries[i]) && (n++ >= MAX_RUN_PATHS || at >= m->nstrings ||
-							strlen(text_at(m, at)) >= RK_ELF_TEXT_MAX))
-			return rk_fail(m->err, RK_E_FORMAT,
-				       "broken ELF file: too many run paths, or one that "
-				       "is not in the string table");
-	}
-	return 0;
 }
 
 /* Finds the text with its NUL anywhere in the table, also as the tail of another text. */
@@ -613,35 +566,27 @@ static int put_text(struct elf_image *m, struct wish *w)
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	s.keep = w->at = new_text_at(m);
-	rc = use_room(m, &s);
+
+	/* each method returns 1 when it worked */
 	w->way = RK_ELF_ROOM;
+	rc = grow_table(m, &s);
+	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			rc = slide_behind(m, &s, &m->segments[i]);
+	if (rc == 0)
+		rc = move_table(m, &s, PF_R);
+	if (rc == 0)
+		rc = move_table(m, &s, PF_R | PF_X);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	w->way = RK_ELF_SEGMENT;
 	return add_segment(m, &s);
 }
 
-/* Where a first run path goes: over a spare DT_NULL, or over a hint that loaders do not need. */
-static int find_slot(struct elf_image *m, size_t *ret)
-{
-	if (m->nentries + 1 < m->nslots && m->entries[m->nentries + 1].d_tag == DT_NULL) {
-		*ret = m->nentries++;
-		return 0;
-	}
-	for (size_t i = 0; i < m->nentries; i++)
-		if (m->entries[i].d_tag == DT_RELACOUNT || m->entries[i].d_tag == DT_RELCOUNT) {
-			*ret = i;
-			return 0;
-		}
-	return rk_fail(m->err, RK_E_UNSUPPORTED,
-		       "cannot edit this ELF file: no space for another dynamic entry");
-}
-
 /* Leaves exactly one entry, in the place of the first; the rest close the gaps. */
 static int set_entry(struct elf_image *m, const struct wish *w)
 {
 	size_t slot = m->nentries, kept = 0;
-	int rc;
 
 	for (size_t i = 0; i < m->nentries; i++) {
 		bool path = elf_is_run_path(&m->entries[i]);
@@ -652,34 +597,24 @@ static int set_entry(struct elf_image *m, const struct wish *w)
 			slot = kept;
 		m->entries[kept++] = m->entries[i];
 	}
-	if (slot == m->nentries) {
-		rc = find_slot(m, &slot);
-		if (rc < 0)
-			return rc;
-	} else {
+	if (slot != m->nentries) {
 		for (; m->nentries > kept; m->nentries--)
 			m->entries[m->nentries - 1] = (Elf64_Dyn){ .d_tag = DT_NULL };
+	} else if (m->nentries + 1 < m->nslots && m->entries[m->nentries + 1].d_tag == DT_NULL) {
+		slot = m->nentries++; /* a spare DT_NULL */
+	} else {
+		/* over a hint that loaders do not need */
+		for (slot = 0; slot < m->nentries; slot++)
+			if (m->entries[slot].d_tag == DT_RELACOUNT ||
+			    m->entries[slot].d_tag == DT_RELCOUNT)
+				break;
+		if (slot == m->nentries)
+			return rk_fail(
+				m->err, RK_E_UNSUPPORTED,
+				"cannot edit this ELF file: no space for another dynamic entry");
 	}
 	m->entries[slot] = (Elf64_Dyn){ .d_tag = w->tag, .d_un.d_val = w->at };
 	return 0;
-}
-
-static void hand_over(const struct elf_image *m, const struct wish *w, struct rk_elf_edit *ret)
-{
-	*ret = (struct rk_elf_edit){ .way = w->way,
-				     .patches = m->patches,
-				     .npatches = m->npatches,
-				     .old_size = m->len,
-				     .new_size = m->len,
-				     .tail_at = m->len };
-	if (m->npatches == 0)
-		ret->way = RK_ELF_SAME;
-	if (m->ntail == 0)
-		return;
-	ret->tail_at = m->tail_at;
-	ret->tail = m->tail;
-	ret->ntail = m->ntail;
-	ret->new_size = m->tail_at + m->ntail;
 }
 
 int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
@@ -688,25 +623,47 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 	struct elf_image m = { .data = data, .len = len, .arena = arena, .err = err };
 	struct wish w = { .text = rpath, .tag = tag == RK_RPATH ? DT_RPATH : DT_RUNPATH };
 	const Elf64_Dyn *now;
-	int rc;
+	size_t n = 0;
+	int rc = rk_elf_image_read(&m);
 
-	if ((rc = rk_elf_image_read(&m)) < 0 || (rc = check_entries(&m)) < 0)
+	if (rc < 0)
 		return rc;
-	now = entry_in_force(&m);
-	if (!rpath && !now) {
-		hand_over(&m, &w, ret);
-		return 0;
+	for (size_t i = 0; i < m.nentries; i++) {
+		uint64_t at = m.entries[i].d_un.d_val;
+
+		if (elf_is_run_path(&m.entries[i]) && (n++ >= MAX_RUN_PATHS || at >= m.nstrings ||
+						       strlen(text_at(&m, at)) >= RK_ELF_TEXT_MAX))
+			return rk_fail(err, RK_E_FORMAT,
+				       "broken ELF file: too many run paths, or one that "
+				       "is not in the string table");
 	}
-	if (!rpath)
+	now = entry_in_force(&m);
+	if (!rpath && now)
 		w.text = text_at(&m, now->d_un.d_val);
-	w.len = strlen(w.text);
-	if (w.len >= RK_ELF_TEXT_MAX)
-		return rk_fail(err, RK_E_LIMIT, "run path longer than %d bytes",
-			       RK_ELF_TEXT_MAX - 1);
-	if ((rc = put_text(&m, &w)) < 0 || (rc = set_entry(&m, &w)) < 0 ||
-	    (rc = rk_elf_image_finish(&m)) < 0)
-		return rc;
-	hand_over(&m, &w, ret);
+	if (w.text) {
+		w.len = strlen(w.text);
+		if (w.len >= RK_ELF_TEXT_MAX)
+			return rk_fail(err, RK_E_LIMIT, "run path longer than %d bytes",
+				       RK_ELF_TEXT_MAX - 1);
+		if ((rc = put_text(&m, &w)) < 0 || (rc = set_entry(&m, &w)) < 0 ||
+		    (rc = rk_elf_image_finish(&m)) < 0)
+			return rc;
+	}
+
+	*ret = (struct rk_elf_edit){ .way = w.way,
+				     .patches = m.patches,
+				     .npatches = m.npatches,
+				     .old_size = len,
+				     .new_size = len,
+				     .tail_at = len };
+	if (m.npatches == 0)
+		ret->way = RK_ELF_SAME;
+	if (m.ntail) {
+		ret->tail_at = m.tail_at;
+		ret->tail = m.tail;
+		ret->ntail = m.ntail;
+		ret->new_size = m.tail_at + m.ntail;
+	}
 	return 0;
 }
 
@@ -714,8 +671,7 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 static void overlay(uint64_t offset, uint8_t *buf, size_t len, uint64_t at, const uint8_t *bytes,
 		    size_t n)
 {
-	uint64_t from = at > offset ? at : offset;
-	uint64_t to = at + n < offset + len ? at + n : offset + len;
+	uint64_t from = rk_max(at, offset), to = rk_min(at + n, offset + len);
 
 	if (from < to)
 		memcpy(buf + (from - offset), bytes + (from - at), (size_t)(to - from));
@@ -737,7 +693,7 @@ void rk_elf_edit_apply(const struct rk_elf_edit *e, uint64_t offset, void *buf, 
 		overlay(offset, buf, len, e->patches[low].offset, e->patches[low].bytes,
 			e->patches[low].len);
 	if (offset + len > e->old_size) {
-		uint64_t from = offset > e->old_size ? offset : e->old_size;
+		uint64_t from = rk_max(offset, e->old_size);
 
 		memset((uint8_t *)buf + (from - offset), 0, (size_t)(offset + len - from));
 		if (e->ntail)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 enum { MAX_SLOTS = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
 /* No address space is larger; sums of two addresses below it do not overflow. */
 #define MAX_ADDRESS ((uint64_t)1 << 62)
@@ -49,9 +51,23 @@ static int read_head(struct elf_image *m)
 	return 0;
 }
 
+static bool segment_is_sane(const struct elf_image *m, const Elf64_Phdr *p)
+{
+	if (p->p_type == PT_LOAD)
+		return elf_fits(p->p_offset, p->p_filesz, m->len) && p->p_filesz <= p->p_memsz &&
+		       p->p_align <= MAX_ALIGN &&
+		       (p->p_align & (p->p_align - (p->p_align != 0))) == 0;
+	if (p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_DYNAMIC ||
+	    p->p_type == PT_GNU_PROPERTY || p->p_type == PT_PHDR)
+		return elf_fits(p->p_offset, p->p_filesz, m->len);
+	return true;
+}
+
+/* Loaders require segments in ascending order. */
 static int read_segments(struct elf_image *m)
 {
 	size_t n = m->head.e_phnum;
+	uint64_t end = 0;
 
 	if (n == 0)
 		return unsupported(m, "it has no program headers");
@@ -66,27 +82,8 @@ static int read_segments(struct elf_image *m)
 		return rk_fail_nomem(m->err);
 	memcpy(m->segments, m->data + m->head.e_phoff, n * sizeof(*m->segments));
 	m->nsegments = n;
-	return 0;
-}
 
-static bool segment_is_sane(const struct elf_image *m, const Elf64_Phdr *p)
-{
-	if (p->p_type == PT_LOAD)
-		return elf_fits(p->p_offset, p->p_filesz, m->len) && p->p_filesz <= p->p_memsz &&
-		       p->p_align <= MAX_ALIGN &&
-		       (p->p_align & (p->p_align - (p->p_align != 0))) == 0;
-	if (p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_DYNAMIC ||
-	    p->p_type == PT_GNU_PROPERTY || p->p_type == PT_PHDR)
-		return elf_fits(p->p_offset, p->p_filesz, m->len);
-	return true;
-}
-
-/* Loaders require segments in ascending order. */
-static int check_segments(struct elf_image *m)
-{
-	uint64_t end = 0;
-
-	for (size_t i = 0; i < m->nsegments; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
 		uint64_t at = m->head.e_phoff + i * sizeof(*p);
 
@@ -130,23 +127,30 @@ static int read_sections(struct elf_image *m)
 	return 0;
 }
 
-/* A file of debug information has the headers, not the bytes. */
-static bool is_hollow(const struct elf_image *m, uint64_t dynamic)
+/* The last one counts, as for a loader. */
+static bool entry_value(const struct elf_image *m, int64_t tag, uint64_t *ret)
 {
-	for (size_t i = 1; i < m->nsections; i++)
-		if (m->sections[i].sh_type == SHT_NOBITS && m->sections[i].sh_addr == dynamic)
+	for (size_t i = m->nentries; i-- > 0;)
+		if (m->entries[i].d_tag == tag) {
+			*ret = m->entries[i].d_un.d_val;
 			return true;
+		}
 	return false;
 }
 
 static int read_entries(struct elf_image *m)
 {
 	const Elf64_Phdr *p = NULL;
+	uint64_t flags = 0;
 
 	for (size_t i = 0; i < m->nsegments && !p; i++)
 		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
 			p = &m->segments[i];
-	if (!p || is_hollow(m, p->p_vaddr))
+	/* a file of debug information has the headers, not the bytes */
+	for (size_t i = 1; i < m->nsections && p; i++)
+		if (m->sections[i].sh_type == SHT_NOBITS && m->sections[i].sh_addr == p->p_vaddr)
+			p = NULL;
+	if (!p)
 		return unsupported(m, "it has no dynamic section (a static program?)");
 	m->nslots = (size_t)(p->p_filesz / sizeof(Elf64_Dyn));
 	if (m->nslots > MAX_SLOTS)
@@ -160,20 +164,12 @@ static int read_entries(struct elf_image *m)
 		m->nentries++;
 	if (m->nentries == m->nslots)
 		return broken(m, m->entries_at, "a dynamic section without end");
+
+	/* a program that is its own loader has a dynamic section, but no loader reads its run path */
+	entry_value(m, DT_FLAGS_1, &flags);
+	if (!m->interpreter && (m->head.e_type == ET_EXEC || (flags & DF_1_PIE)))
+		return unsupported(m, "a static program has no run path");
 	return 0;
-}
-
-/* The last one counts, as for a loader. */
-static bool entry_value(const struct elf_image *m, int64_t tag, uint64_t *ret)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < m->nentries; i++)
-		if (m->entries[i].d_tag == tag) {
-			*ret = m->entries[i].d_un.d_val;
-			found = true;
-		}
-	return found;
 }
 
 /* Where an address is in the file; false when in no segment's bytes. */
@@ -193,9 +189,19 @@ static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *
 	return false;
 }
 
-/* The section of the string table; a file without section headers has none. */
-static int find_strings_section(struct elf_image *m)
+static int find_strings(struct elf_image *m)
 {
+	uint64_t left = 0;
+
+	if (!entry_value(m, DT_STRTAB, &m->strings_address) ||
+	    !entry_value(m, DT_STRSZ, &m->nstrings))
+		return unsupported(m, "it has no dynamic string table");
+	if (!find_address(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
+		return broken(m, 0, "a dynamic string table outside the segments");
+	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
+		return broken(m, m->strings_at, "a dynamic string table without end");
+	if (!m->sections)
+		return 0;
 	for (size_t i = 1; i < m->nsections; i++) {
 		const Elf64_Shdr *s = &m->sections[i];
 
@@ -208,21 +214,7 @@ static int find_strings_section(struct elf_image *m)
 		m->strings_section = i;
 		return 0;
 	}
-	return m->sections ? unsupported(m, "its string table has no section") : 0;
-}
-
-static int find_strings(struct elf_image *m)
-{
-	uint64_t left = 0;
-
-	if (!entry_value(m, DT_STRTAB, &m->strings_address) ||
-	    !entry_value(m, DT_STRSZ, &m->nstrings))
-		return unsupported(m, "it has no dynamic string table");
-	if (!find_address(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
-		return broken(m, 0, "a dynamic string table outside the segments");
-	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
-		return broken(m, m->strings_at, "a dynamic string table without end");
-	return find_strings_section(m);
+	return unsupported(m, "its string table has no section");
 }
 
 /* The tables that are changed must not overlap. */
@@ -240,27 +232,14 @@ static int check_apart(struct elf_image *m)
 	return 0;
 }
 
-/* A program that is its own loader has a dynamic section, but no loader reads its run path. */
-static int check_loaded(struct elf_image *m)
-{
-	uint64_t flags = 0;
-
-	entry_value(m, DT_FLAGS_1, &flags);
-	if (!m->interpreter && (m->head.e_type == ET_EXEC || (flags & DF_1_PIE)))
-		return unsupported(m, "a static program has no run path");
-	return 0;
-}
-
 int rk_elf_image_read(struct elf_image *m)
 {
-	int (*const steps[])(struct elf_image *) = { read_head,     read_segments, check_segments,
-						     read_sections, read_entries,  check_loaded,
-						     find_strings,  check_apart };
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == 0; i++)
-		rc = steps[i](m);
-	return rc;
+	if ((rc = read_head(m)) < 0 || (rc = read_segments(m)) < 0 || (rc = read_sections(m)) < 0 ||
+	    (rc = read_entries(m)) < 0 || (rc = find_strings(m)) < 0)
+		return rc;
+	return check_apart(m);
 }
 
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
@@ -284,31 +263,9 @@ static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes,
 }
 
 /* Adjusts symbols of moved sections, such as section symbols, for linkers and strip. */
-static int patch_symbols(struct elf_image *m, const Elf64_Shdr *table, const uint64_t *distances)
-{
-	int rc = 0;
-
-	for (uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym) && rc == 0; k++) {
-		uint64_t at = table->sh_offset + k * sizeof(Elf64_Sym);
-		Elf64_Sym sym, *moved;
-
-		memcpy(&sym, m->data + at, sizeof(sym));
-		if (sym.st_shndx >= m->nsections || distances[sym.st_shndx] == 0)
-			continue;
-		moved = rk_arena_alloc(m->arena, sizeof(*moved));
-		if (!moved)
-			return rk_fail_nomem(m->err);
-		*moved = sym;
-		moved->st_value += distances[sym.st_shndx];
-		rc = rk_elf_image_patch(m, at, moved, sizeof(*moved));
-	}
-	return rc;
-}
-
 static int patch_symbol_tables(struct elf_image *m)
 {
 	uint64_t *distances = rk_arena_alloc(m->arena, m->nsections * sizeof(*distances)), any = 0;
-	int rc = 0;
 
 	if (!distances)
 		return rk_fail_nomem(m->err);
@@ -318,11 +275,30 @@ static int patch_symbol_tables(struct elf_image *m)
 		memcpy(&old, m->data + m->head.e_shoff + i * sizeof(old), sizeof(old));
 		any |= distances[i] = m->sections[i].sh_addr - old.sh_addr; /* how far it moved */
 	}
-	for (size_t i = 1; i < m->nsections && rc == 0 && any; i++)
-		if (m->sections[i].sh_type == SHT_SYMTAB &&
-		    m->sections[i].sh_entsize == sizeof(Elf64_Sym))
-			rc = patch_symbols(m, &m->sections[i], distances);
-	return rc;
+	for (size_t i = 1; i < m->nsections && any; i++) {
+		const Elf64_Shdr *table = &m->sections[i];
+
+		if (table->sh_type != SHT_SYMTAB || table->sh_entsize != sizeof(Elf64_Sym))
+			continue;
+		for (uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym); k++) {
+			uint64_t at = table->sh_offset + k * sizeof(Elf64_Sym);
+			Elf64_Sym sym, *moved;
+			int rc;
+
+			memcpy(&sym, m->data + at, sizeof(sym));
+			if (sym.st_shndx >= m->nsections || distances[sym.st_shndx] == 0)
+				continue;
+			moved = rk_arena_alloc(m->arena, sizeof(*moved));
+			if (!moved)
+				return rk_fail_nomem(m->err);
+			*moved = sym;
+			moved->st_value += distances[sym.st_shndx];
+			rc = rk_elf_image_patch(m, at, moved, sizeof(*moved));
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -342,18 +318,26 @@ int rk_elf_image_finish(struct elf_image *m)
 		return rk_fail_nomem(m->err);
 	*head = m->head;
 	rc = patch_if_new(m, 0, head, sizeof(*head));
-	if (rc == 0 && !m->table_in_tail)
-		rc = patch_if_new(m, m->head.e_phoff, m->segments,
-				  m->nsegments * sizeof(*m->segments));
-	for (size_t i = 0; i < m->nsections && rc == 0; i++)
-		rc = patch_if_new(m, m->head.e_shoff + i * sizeof(Elf64_Shdr), &m->sections[i],
-				  sizeof(Elf64_Shdr));
-	if (rc == 0 && m->nsections)
-		rc = patch_symbol_tables(m);
-	if (rc == 0)
-		rc = patch_if_new(m, m->entries_at, m->entries, m->nslots * sizeof(*m->entries));
 	if (rc < 0)
 		return rc;
+	if (!m->table_in_tail) {
+		rc = patch_if_new(m, m->head.e_phoff, m->segments,
+				  m->nsegments * sizeof(*m->segments));
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = 0; i < m->nsections; i++) {
+		rc = patch_if_new(m, m->head.e_shoff + i * sizeof(Elf64_Shdr), &m->sections[i],
+				  sizeof(Elf64_Shdr));
+		if (rc < 0)
+			return rc;
+	}
+	if (m->nsections && (rc = patch_symbol_tables(m)) < 0)
+		return rc;
+	rc = patch_if_new(m, m->entries_at, m->entries, m->nslots * sizeof(*m->entries));
+	if (rc < 0)
+		return rc;
+
 	if (m->npatches)
 		qsort(m->patches, m->npatches, sizeof(*m->patches), by_offset);
 	for (size_t i = 0; i < m->npatches; i++) {
@@ -410,26 +394,6 @@ static bool entries_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* The highest symbol of a chain of DT_GNU_HASH's table, which ends with an odd value. */
-static bool chain_end(const struct elf_image *m, uint64_t chains, uint32_t first, uint32_t symbol,
-		      uint64_t *ret)
-{
-	uint64_t at, left, i = symbol - first;
-
-	if (symbol < first || !find_address(m, chains, &at, &left))
-		return false;
-	for (; i < left / sizeof(uint32_t); i++) {
-		uint32_t hash;
-
-		memcpy(&hash, m->data + at + i * sizeof(hash), sizeof(hash));
-		if (hash & 1) {
-			*ret = first + i + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Undefined symbols come before the first hashed one: an empty table gives no count. */
 static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t *ret)
 {
@@ -445,10 +409,24 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 		uint32_t symbol;
 
 		memcpy(&symbol, m->data + at + i * sizeof(symbol), sizeof(symbol));
-		highest = symbol > highest ? symbol : highest;
+		if (symbol > highest)
+			highest = symbol;
 	}
-	return highest != 0 &&
-	       chain_end(m, buckets + (uint64_t)head[0] * sizeof(uint32_t), head[1], highest, ret);
+
+	/* the chain of the highest bucket has the last symbol, and ends with an odd value */
+	if (highest == 0 || highest < head[1] ||
+	    !find_address(m, buckets + (uint64_t)head[0] * sizeof(uint32_t), &at, &left))
+		return false;
+	for (uint64_t i = highest - head[1]; i < left / sizeof(uint32_t); i++) {
+		uint32_t hash;
+
+		memcpy(&hash, m->data + at + i * sizeof(hash), sizeof(hash));
+		if (hash & 1) {
+			*ret = head[1] + i + 1;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The largest count of any table; false: no table has one. */
@@ -465,11 +443,11 @@ static bool count_symbols(const struct elf_image *m, uint64_t symbols, uint64_t 
 			known = true;
 		}
 	if (entry_value(m, DT_HASH, &address) && load(m, address, head, sizeof(head))) {
-		*ret = head[1] > *ret ? head[1] : *ret;
+		*ret = rk_max(*ret, head[1]);
 		known = true;
 	}
 	if (entry_value(m, DT_GNU_HASH, &address) && count_gnu_hash(m, address, &n)) {
-		*ret = n > *ret ? n : *ret;
+		*ret = rk_max(*ret, n);
 		known = true;
 	}
 	return known;
@@ -485,7 +463,7 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m)
 		return 0;
 	for (uint64_t i = 0; i < n; i++) {
 		memcpy(&sym, m->data + at + i * sizeof(sym), sizeof(sym));
-		largest = sym.st_size > largest ? sym.st_size : largest;
+		largest = rk_max(largest, sym.st_size);
 	}
 	return largest;
 }
@@ -550,7 +528,7 @@ static bool needs_use(const struct elf_image *m, const struct span *s)
 /* Counts a record of 16 bytes at an address as inside or outside. */
 static bool tell(uint64_t address, const struct span *s, bool *inside, bool *outside)
 {
-	bool in = address >= s->from && address < s->to;
+	bool in = in_span(s, address);
 
 	*inside |= in;
 	*outside |= !in || s->to - address < sizeof(Elf64_Verneed);

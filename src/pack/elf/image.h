@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "pack/elf/edit.h"
+#include "pack/elf/read.h"
 
 struct elf_image {
 	const uint8_t *data;
@@ -41,11 +42,6 @@ struct elf_image {
 	size_t ntail;
 	bool table_in_tail; /* the program headers are written there */
 };
-
-static inline bool elf_fits(uint64_t at, uint64_t size, uint64_t len)
-{
-	return at <= len && size <= len - at;
-}
 
 /* Do [a, a + na) and [b, b + nb) have a byte in common? The sums do not overflow. */
 static inline bool elf_meet(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)

@@ -13,20 +13,10 @@
 
 /* ---- the parts of an ELF file ---- */
 
-static void put(struct rk_bytes *out, uint64_t v, unsigned bytes)
+void rk_elf_put(struct rk_bytes *out, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		rk_bytes_put_u8(out, (uint8_t)(v >> 8 * i));
-}
-
-void rk_elf_put_u32(struct rk_bytes *out, uint32_t v)
-{
-	put(out, v, 4);
-}
-
-void rk_elf_put_u64(struct rk_bytes *out, uint64_t v)
-{
-	put(out, v, 8);
 }
 
 void rk_elf_put_pad(struct rk_bytes *out, size_t len)
@@ -46,48 +36,48 @@ void rk_elf_put_header(struct rk_bytes *out, const Elf64_Ehdr *h)
 						  ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
 
 	rk_bytes_put(out, ident, sizeof(ident));
-	put(out, h->e_type, 2);
-	put(out, h->e_machine, 2);
-	put(out, EV_CURRENT, 4);
-	put(out, h->e_entry, 8);
-	put(out, RK_ELF_HEADER_BYTES, 8);
-	put(out, h->e_shoff, 8);
-	put(out, h->e_flags, 4);
-	put(out, RK_ELF_HEADER_BYTES, 2);
-	put(out, RK_ELF_SEGMENT_BYTES, 2);
-	put(out, h->e_phnum, 2);
-	put(out, RK_ELF_SECTION_BYTES, 2);
-	put(out, h->e_shnum, 2);
-	put(out, h->e_shstrndx, 2);
+	rk_elf_put(out, h->e_type, 2);
+	rk_elf_put(out, h->e_machine, 2);
+	rk_elf_put(out, EV_CURRENT, 4);
+	rk_elf_put(out, h->e_entry, 8);
+	rk_elf_put(out, RK_ELF_HEADER_BYTES, 8);
+	rk_elf_put(out, h->e_shoff, 8);
+	rk_elf_put(out, h->e_flags, 4);
+	rk_elf_put(out, RK_ELF_HEADER_BYTES, 2);
+	rk_elf_put(out, RK_ELF_SEGMENT_BYTES, 2);
+	rk_elf_put(out, h->e_phnum, 2);
+	rk_elf_put(out, RK_ELF_SECTION_BYTES, 2);
+	rk_elf_put(out, h->e_shnum, 2);
+	rk_elf_put(out, h->e_shstrndx, 2);
 }
 
 void rk_elf_put_segments(struct rk_bytes *out, const Elf64_Phdr *p, size_t n)
 {
 	for (; n; n--, p++) {
-		put(out, p->p_type, 4);
-		put(out, p->p_flags, 4);
-		put(out, p->p_offset, 8);
-		put(out, p->p_vaddr, 8);
-		put(out, p->p_paddr, 8);
-		put(out, p->p_filesz, 8);
-		put(out, p->p_memsz, 8);
-		put(out, p->p_align, 8);
+		rk_elf_put(out, p->p_type, 4);
+		rk_elf_put(out, p->p_flags, 4);
+		rk_elf_put(out, p->p_offset, 8);
+		rk_elf_put(out, p->p_vaddr, 8);
+		rk_elf_put(out, p->p_paddr, 8);
+		rk_elf_put(out, p->p_filesz, 8);
+		rk_elf_put(out, p->p_memsz, 8);
+		rk_elf_put(out, p->p_align, 8);
 	}
 }
 
 void rk_elf_put_sections(struct rk_bytes *out, const Elf64_Shdr *s, size_t n)
 {
 	for (; n; n--, s++) {
-		put(out, s->sh_name, 4);
-		put(out, s->sh_type, 4);
-		put(out, s->sh_flags, 8);
-		put(out, s->sh_addr, 8);
-		put(out, s->sh_offset, 8);
-		put(out, s->sh_size, 8);
-		put(out, s->sh_link, 4);
-		put(out, s->sh_info, 4);
-		put(out, s->sh_addralign, 8);
-		put(out, s->sh_entsize, 8);
+		rk_elf_put(out, s->sh_name, 4);
+		rk_elf_put(out, s->sh_type, 4);
+		rk_elf_put(out, s->sh_flags, 8);
+		rk_elf_put(out, s->sh_addr, 8);
+		rk_elf_put(out, s->sh_offset, 8);
+		rk_elf_put(out, s->sh_size, 8);
+		rk_elf_put(out, s->sh_link, 4);
+		rk_elf_put(out, s->sh_info, 4);
+		rk_elf_put(out, s->sh_addralign, 8);
+		rk_elf_put(out, s->sh_entsize, 8);
 	}
 }
 
@@ -134,41 +124,15 @@ static struct layout lay_out(const struct rk_launcher_code *c, size_t path_len)
 	return l;
 }
 
-static void put_sections(struct rk_bytes *out, const struct layout *l)
+static void put_launcher(struct rk_bytes *out, uint16_t machine, const char *relpath, size_t len)
 {
-	const Elf64_Shdr sections[NSECTIONS] = {
-		{ 0 },
-		{ .sh_name = NAME_TEXT,
-		  .sh_type = SHT_PROGBITS,
-		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		  .sh_addr = BASE + CODE_AT,
-		  .sh_offset = CODE_AT,
-		  .sh_size = l->texts - CODE_AT,
-		  .sh_addralign = 16 },
-		{ .sh_name = NAME_RODATA,
-		  .sh_type = SHT_PROGBITS,
-		  .sh_flags = SHF_ALLOC,
-		  .sh_addr = BASE + l->texts,
-		  .sh_offset = l->texts,
-		  .sh_size = l->names - l->texts,
-		  .sh_addralign = 1 },
-		{ .sh_name = NAME_SHSTRTAB,
-		  .sh_type = SHT_STRTAB,
-		  .sh_offset = l->names,
-		  .sh_size = sizeof(section_names),
-		  .sh_addralign = 1 },
-	};
-
-	rk_elf_put_sections(out, sections, NSECTIONS);
-}
-
-static void put_head(struct rk_bytes *out, uint16_t machine, const struct layout *l)
-{
+	const struct rk_launcher_code *c = code_of(machine);
+	const struct layout l = lay_out(c, len);
 	const Elf64_Ehdr header = { .e_type = ET_EXEC,
 				    .e_machine = machine,
 				    .e_entry = BASE + CODE_AT,
 				    .e_phnum = NSEGMENTS,
-				    .e_shoff = l->sections,
+				    .e_shoff = l.sections,
 				    .e_shnum = NSECTIONS,
 				    .e_shstrndx = SHSTRTAB };
 	const Elf64_Phdr segments[NSEGMENTS] = {
@@ -176,28 +140,42 @@ static void put_head(struct rk_bytes *out, uint16_t machine, const struct layout
 		  .p_flags = PF_R | PF_X,
 		  .p_vaddr = BASE,
 		  .p_paddr = BASE,
-		  .p_filesz = l->names,
-		  .p_memsz = l->names,
+		  .p_filesz = l.names,
+		  .p_memsz = l.names,
 		  .p_align = rk_elf_page(machine) },
 		{ .p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = 16 },
+	};
+	const Elf64_Shdr sections[NSECTIONS] = {
+		{ 0 },
+		{ .sh_name = NAME_TEXT,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		  .sh_addr = BASE + CODE_AT,
+		  .sh_offset = CODE_AT,
+		  .sh_size = l.texts - CODE_AT,
+		  .sh_addralign = 16 },
+		{ .sh_name = NAME_RODATA,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC,
+		  .sh_addr = BASE + l.texts,
+		  .sh_offset = l.texts,
+		  .sh_size = l.names - l.texts,
+		  .sh_addralign = 1 },
+		{ .sh_name = NAME_SHSTRTAB,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = l.names,
+		  .sh_size = sizeof(section_names),
+		  .sh_addralign = 1 },
 	};
 
 	rk_elf_put_header(out, &header);
 	rk_elf_put_segments(out, segments, NSEGMENTS);
-}
-
-static void put_launcher(struct rk_bytes *out, uint16_t machine, const char *relpath, size_t len)
-{
-	const struct rk_launcher_code *c = code_of(machine);
-	struct layout l = lay_out(c, len);
-
-	put_head(out, machine, &l);
 	rk_bytes_put(out, c->code, c->ncode);
 	rk_bytes_put(out, c->texts, c->ntexts);
 	rk_bytes_put(out, relpath, len + 1);
 	rk_bytes_put(out, section_names, sizeof(section_names));
 	rk_elf_put_pad(out, l.sections);
-	put_sections(out, &l);
+	rk_elf_put_sections(out, sections, NSECTIONS);
 }
 
 int rk_launcher_make(uint16_t machine, const char *relpath, struct rk_bytes *out,
@@ -226,11 +204,10 @@ const char *rk_launcher_target(const void *data, size_t len)
 	uint8_t room[RK_LAUNCHER_BYTES_MAX];
 	/* the size is known, so this does not allocate */
 	struct rk_bytes again = { .data = room, .cap = sizeof(room), .max = sizeof(room) };
-	const char *found = NULL;
 
 	if (len > sizeof(room))
 		return NULL;
-	for (unsigned i = 0; !found && i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		size_t at = lay_out(code_of(machines[i]), 0).path;
 		const char *path = (const char *)data + at;
 
@@ -239,7 +216,7 @@ const char *rk_launcher_target(const void *data, size_t len)
 		rk_bytes_clear(&again);
 		put_launcher(&again, machines[i], path, strlen(path));
 		if (!again.bad && again.len == len && !memcmp(again.data, data, len))
-			found = path;
+			return path;
 	}
-	return found;
+	return NULL;
 }

@@ -21,8 +21,8 @@ extern const struct rk_launcher_code rk_launcher_x86_64, rk_launcher_aarch64;
 
 enum { RK_ELF_HEADER_BYTES = 64, RK_ELF_SEGMENT_BYTES = 56, RK_ELF_SECTION_BYTES = 64 };
 
-void rk_elf_put_u32(struct rk_bytes *out, uint32_t v);
-void rk_elf_put_u64(struct rk_bytes *out, uint64_t v);
+/* The low bytes of a number. */
+void rk_elf_put(struct rk_bytes *out, uint64_t v, unsigned bytes);
 /* e_ident, sizes and e_version are filled here; segments follow the header. */
 void rk_elf_put_header(struct rk_bytes *out, const Elf64_Ehdr *h);
 void rk_elf_put_segments(struct rk_bytes *out, const Elf64_Phdr *p, size_t n);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 /* older releases of elf.h lack these */
 enum { SECTION_RELR = 19, ENTRY_RELR = 36 };
 enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64 };
@@ -24,15 +26,6 @@ static const Elf64_Phdr *segment_around(const struct elf_image *m, uint64_t at, 
 	return NULL;
 }
 
-static bool is_interpreter(const struct elf_image *m, const Elf64_Shdr *s)
-{
-	for (size_t i = 0; i < m->nsegments; i++)
-		if (m->segments[i].p_type == PT_INTERP && m->segments[i].p_offset == s->sh_offset &&
-		    m->segments[i].p_filesz == s->sh_size)
-			return true;
-	return false;
-}
-
 /* Nothing but headers and dynamic entries knows where it is. */
 static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 {
@@ -51,8 +44,15 @@ static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 	case SHT_RELA:
 	case SECTION_RELR:
 		return true;
-	case SHT_PROGBITS:
-		return is_interpreter(m, s);
+	case SHT_PROGBITS: /* only the interpreter's name */
+		for (size_t i = 0; i < m->nsegments; i++) {
+			const Elf64_Phdr *p = &m->segments[i];
+
+			if (p->p_type == PT_INTERP && p->p_offset == s->sh_offset &&
+			    p->p_filesz == s->sh_size)
+				return true;
+		}
+		return false;
 	default:
 		return false;
 	}
@@ -106,7 +106,7 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 		if (!may_move(m, s) || s->sh_addr - s->sh_offset != b->address ||
 		    !widen(b, first, s->sh_offset, s->sh_size, grown))
 			return false;
-		b->align = s->sh_addralign > b->align ? s->sh_addralign : b->align;
+		b->align = rk_max(b->align, s->sh_addralign);
 	}
 	for (size_t i = 0; i < m->nsegments; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
@@ -118,31 +118,32 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 	return true;
 }
 
-/* Is this byte in the block, or filler (X or Z) of another ELF editor? */
-static bool is_free(const struct elf_image *m, const struct elf_block *b, uint64_t at)
-{
-	uint8_t c = m->data[at];
-
-	if ((b->size && at >= b->at && at < b->at + b->size) ||
-	    elf_meet(at, 1, m->strings_at, m->nstrings))
-		return true;
-	if (!m->sections) /* zeros may belong to anything; only padding between notes is known to be free */
-		return c == 0 && b->size && at < b->at && b->at - at < MAX_GAP;
-	return c == 0 || c == 'X' || c == 'Z';
-}
-
-/* Are the bytes unused, and in the same segment as the table? */
+/*
+ * Are the bytes unused, and in the same segment as the table? The block's own bytes and the old
+ * string table are, and zeros or the filler (X or Z) of another ELF editor.
+ */
 static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint64_t first,
 		     uint64_t need)
 {
-	uint64_t end = b->size && b->at + b->size > first + need ? b->at + b->size : first + need;
+	uint64_t end = first + need;
 
+	if (b->size)
+		end = rk_max(end, b->at + b->size);
 	if (elf_meet(first, end - first, m->entries_at, m->nslots * sizeof(*m->entries)) ||
 	    elf_meet(first, end - first, m->head.e_shoff, m->nsections * sizeof(*m->sections)))
 		return false;
-	for (uint64_t i = 0; i < need; i++)
-		if (!is_free(m, b, first + i))
-			return false;
+	for (uint64_t at = first; at < first + need; at++) {
+		uint8_t c = m->data[at];
+
+		if (elf_meet(at, 1, b->at, b->size) || elf_meet(at, 1, m->strings_at, m->nstrings))
+			continue;
+		if (m->sections && (c == 0 || c == 'X' || c == 'Z'))
+			continue;
+		/* without sections zeros may belong to anything, except as padding between notes */
+		if (!m->sections && c == 0 && b->size && at < b->at && b->at - at < MAX_GAP)
+			continue;
+		return false;
+	}
 	return true;
 }
 
@@ -250,35 +251,6 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 	return true;
 }
 
-static bool sections_allow(const struct elf_image *m, struct elf_block *b, uint64_t distance)
-{
-	for (size_t i = 1; i < m->nsections; i++) {
-		const Elf64_Shdr *s = &m->sections[i];
-
-		if (!has_bytes(m, i) || !elf_meet(s->sh_offset, s->sh_size, b->at, b->size))
-			continue;
-		if (!may_move(m, s) || s->sh_addr - s->sh_offset != distance ||
-		    !is_inside(s->sh_offset, s->sh_size, b))
-			return false;
-		b->align = s->sh_addralign > b->align ? s->sh_addralign : b->align;
-	}
-	return true;
-}
-
-static bool segments_allow(const struct elf_image *m, const struct elf_block *b)
-{
-	for (size_t i = 0; i < m->nsegments; i++) {
-		const Elf64_Phdr *p = &m->segments[i];
-
-		if (p->p_type == PT_LOAD || !elf_fits(p->p_offset, p->p_filesz, m->len) ||
-		    !elf_meet(p->p_offset, p->p_filesz, b->at, b->size))
-			continue;
-		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, b))
-			return false;
-	}
-	return true;
-}
-
 bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, struct elf_block *ret)
 {
 	const Elf64_Phdr *around = segment_around(m, at, size);
@@ -287,8 +259,27 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, st
 	if (!m->sections || !around || size == 0)
 		return false;
 	b.address = around->p_vaddr + (at - around->p_offset);
-	if (!sections_allow(m, &b, around->p_vaddr - around->p_offset) || !segments_allow(m, &b) ||
-	    elf_meet(at, size, m->entries_at, m->nslots * sizeof(*m->entries)) ||
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (!has_bytes(m, i) || !elf_meet(s->sh_offset, s->sh_size, at, size))
+			continue;
+		if (!may_move(m, s) ||
+		    s->sh_addr - s->sh_offset != around->p_vaddr - around->p_offset ||
+		    !is_inside(s->sh_offset, s->sh_size, &b))
+			return false;
+		b.align = rk_max(b.align, s->sh_addralign);
+	}
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD || !elf_fits(p->p_offset, p->p_filesz, m->len) ||
+		    !elf_meet(p->p_offset, p->p_filesz, at, size))
+			continue;
+		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, &b))
+			return false;
+	}
+	if (elf_meet(at, size, m->entries_at, m->nslots * sizeof(*m->entries)) ||
 	    elf_meet(at, size, m->head.e_phoff, m->nsegments * sizeof(*m->segments)) ||
 	    elf_meet(at, size, m->head.e_shoff, m->nsections * sizeof(*m->sections)) ||
 	    !entries_allow(m, &b, b.address, 0) || !symbols_allow(m, &b))
@@ -297,47 +288,10 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, st
 	return true;
 }
 
-/* Clears the old place of a moved section, so that the file compresses better. */
-static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
-{
-	uint64_t at = s->sh_offset > from ? s->sh_offset : from;
-	uint64_t end = s->sh_offset + s->sh_size;
-	uint8_t *zeros;
-
-	if (at >= end)
-		return 0;
-	zeros = rk_arena_alloc(m->arena, (size_t)(end - at));
-	return zeros ? rk_elf_image_patch(m, at, zeros, (size_t)(end - at)) : rk_fail_nomem(m->err);
-}
-
-static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_t at,
-			 uint64_t distance)
-{
-	Elf64_Shdr *old = m->sections, *s;
-	int rc = 0;
-
-	/* keep the old headers until all are checked: they say which sections are in the block */
-	s = rk_arena_alloc(m->arena, m->nsections * sizeof(*s));
-	if (!s)
-		return rk_fail_nomem(m->err);
-	if (m->nsections)
-		memcpy(s, old, m->nsections * sizeof(*s));
-	for (size_t i = 1; i < m->nsections && rc == 0; i++) {
-		if (!section_moves(m, i, b))
-			continue;
-		s[i].sh_offset += at - b->at;
-		s[i].sh_addr += distance;
-		if (b->free_to)
-			rc = clear_old(m, &old[i], b->free_to);
-	}
-	if (m->nsections)
-		m->sections = s;
-	return rc;
-}
-
 int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at, uint64_t address)
 {
 	uint64_t distance = address - b->address;
+	Elf64_Shdr *moved;
 
 	for (size_t i = 0; i < m->nsegments; i++) {
 		Elf64_Phdr *p = &m->segments[i];
@@ -352,5 +306,34 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 		if (is_address(&m->entries[i]) &&
 		    elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
 			m->entries[i].d_un.d_ptr += distance;
-	return move_sections(m, b, at, distance);
+	if (!m->nsections)
+		return 0;
+
+	/* keep the old headers until all are checked: they say which sections are in the block */
+	moved = rk_arena_alloc(m->arena, m->nsections * sizeof(*moved));
+	if (!moved)
+		return rk_fail_nomem(m->err);
+	memcpy(moved, m->sections, m->nsections * sizeof(*moved));
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+		uint64_t from = rk_max(s->sh_offset, b->free_to), end = s->sh_offset + s->sh_size;
+		uint8_t *zeros;
+		int rc;
+
+		if (!section_moves(m, i, b))
+			continue;
+		moved[i].sh_offset += at - b->at;
+		moved[i].sh_addr += distance;
+		if (!b->free_to || from >= end)
+			continue;
+		/* clear the old place, so that the file compresses better */
+		zeros = rk_arena_alloc(m->arena, (size_t)(end - from));
+		if (!zeros)
+			return rk_fail_nomem(m->err);
+		rc = rk_elf_image_patch(m, from, zeros, (size_t)(end - from));
+		if (rc < 0)
+			return rc;
+	}
+	m->sections = moved;
+	return 0;
 }

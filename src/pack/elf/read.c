@@ -36,15 +36,10 @@ static int broken(const struct reader *r, uint64_t offset, const char *what)
 	return rc;
 }
 
-static bool fits(uint64_t at, uint64_t size, uint64_t len)
-{
-	return at <= len && size <= len - at;
-}
-
 /* The record of `size` bytes at `at`; false when it is not in the file. */
 static bool find_record(const struct reader *r, uint64_t at, size_t size, struct rk_cursor *ret)
 {
-	if (!fits(at, size, r->len))
+	if (!elf_fits(at, size, r->len))
 		return false;
 	*ret = rk_cursor_over(r->data + at, size);
 	return true;
@@ -67,50 +62,6 @@ static uint64_t word(const struct reader *r, struct rk_cursor *c)
 	return number(r, c, r->wide ? 8 : 4);
 }
 
-static bool get_head(const struct reader *r, Elf64_Ehdr *to)
-{
-	struct rk_cursor c;
-
-	if (!find_record(r, 0, r->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), &c))
-		return false;
-	rk_cursor_take(&c, EI_NIDENT);
-	to->e_type = (uint16_t)number(r, &c, 2);
-	to->e_machine = (uint16_t)number(r, &c, 2);
-	number(r, &c, 4); /* version */
-	word(r, &c);      /* entry */
-	to->e_phoff = word(r, &c);
-	to->e_shoff = word(r, &c);
-	number(r, &c, 4 + 2); /* flags, size of this header */
-	to->e_phentsize = (uint16_t)number(r, &c, 2);
-	to->e_phnum = (uint16_t)number(r, &c, 2);
-	to->e_shentsize = (uint16_t)number(r, &c, 2);
-	to->e_shnum = (uint16_t)number(r, &c, 2);
-	return true;
-}
-
-/* The caller checked that all program headers are in the file. */
-static void get_segment(const struct reader *r, uint64_t at, size_t size, Elf64_Phdr *to)
-{
-	struct rk_cursor c = rk_cursor_over(r->data + at, size);
-
-	to->p_type = (uint32_t)number(r, &c, 4);
-	if (r->wide)
-		number(r, &c, 4); /* flags; narrow files have them further down */
-	to->p_offset = word(r, &c);
-	to->p_vaddr = word(r, &c);
-	word(r, &c); /* physical address */
-	to->p_filesz = word(r, &c);
-}
-
-static void get_entry(const struct reader *r, uint64_t at, size_t size, Elf64_Dyn *to)
-{
-	struct rk_cursor c = rk_cursor_over(r->data + at, size);
-	uint64_t tag = word(r, &c);
-
-	to->d_tag = r->wide ? (int64_t)tag : (int32_t)(uint32_t)tag; /* signed */
-	to->d_un.d_val = word(r, &c);
-}
-
 static int read_segments(struct reader *r)
 {
 	size_t size = r->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), n = r->head.e_phnum;
@@ -119,13 +70,23 @@ static int read_segments(struct reader *r)
 		return 0;
 	if (n == PN_XNUM)
 		return broken(r, 0, "more than 65534 program headers");
-	if (r->head.e_phentsize != size || !fits(r->head.e_phoff, n * size, r->len))
+	if (r->head.e_phentsize != size || !elf_fits(r->head.e_phoff, n * size, r->len))
 		return broken(r, r->head.e_phoff, "program headers outside the file");
 	r->segments = rk_arena_alloc(r->arena, n * sizeof(*r->segments));
 	if (!r->segments)
 		return rk_fail_nomem(r->err);
-	for (size_t i = 0; i < n; i++)
-		get_segment(r, r->head.e_phoff + i * size, size, &r->segments[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct rk_cursor c = rk_cursor_over(r->data + r->head.e_phoff + i * size, size);
+		Elf64_Phdr *p = &r->segments[i];
+
+		p->p_type = (uint32_t)number(r, &c, 4);
+		if (r->wide)
+			number(r, &c, 4); /* flags; narrow files have them further down */
+		p->p_offset = word(r, &c);
+		p->p_vaddr = word(r, &c);
+		word(r, &c); /* physical address */
+		p->p_filesz = word(r, &c);
+	}
 	return 0;
 }
 
@@ -168,7 +129,8 @@ static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret
 		const Elf64_Phdr *p = &r->segments[i];
 
 		if (p->p_type != PT_LOAD || address < p->p_vaddr ||
-		    address - p->p_vaddr >= p->p_filesz || !fits(p->p_offset, p->p_filesz, r->len))
+		    address - p->p_vaddr >= p->p_filesz ||
+		    !elf_fits(p->p_offset, p->p_filesz, r->len))
 			continue;
 		*ret_at = p->p_offset + (address - p->p_vaddr);
 		*ret_left = p->p_filesz - (address - p->p_vaddr);
@@ -181,23 +143,11 @@ static int read_text(const struct reader *r, uint64_t offset, const char **ret)
 {
 	uint64_t left = offset < r->nstrings ? r->nstrings - offset : 0;
 
-	left = left > RK_ELF_TEXT_MAX ? RK_ELF_TEXT_MAX : left;
+	if (left > RK_ELF_TEXT_MAX)
+		left = RK_ELF_TEXT_MAX;
 	if (left == 0 || !memchr(r->data + r->strings + offset, 0, (size_t)left))
 		return broken(r, r->strings, "a name outside the string table or too long");
 	*ret = (const char *)r->data + r->strings + offset;
-	return 0;
-}
-
-static int read_interpreter(const struct reader *r, struct rk_elf *e)
-{
-	const Elf64_Phdr *p = segment_of(r, PT_INTERP);
-
-	if (!p || p->p_filesz == 0)
-		return 0;
-	if (!fits(p->p_offset, p->p_filesz, r->len) ||
-	    !memchr(r->data + p->p_offset, 0, (size_t)p->p_filesz))
-		return broken(r, p->p_offset, "an interpreter name outside the file");
-	e->interpreter = (const char *)r->data + p->p_offset;
 	return 0;
 }
 
@@ -215,17 +165,18 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 	uint64_t max = p->p_filesz / size;
 	Elf64_Dyn *v;
 
-	if (!fits(p->p_offset, p->p_filesz, r->len))
+	if (!elf_fits(p->p_offset, p->p_filesz, r->len))
 		return broken(r, p->p_offset, "a dynamic section outside the file");
 	v = rk_arena_alloc(r->arena, (size_t)max * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(r->err);
 	ret->v = v;
 	for (uint64_t i = 0; i < max; i++) {
-		uint64_t value;
+		struct rk_cursor c = rk_cursor_over(r->data + p->p_offset + i * size, size);
+		uint64_t tag = word(r, &c), value = word(r, &c);
 
-		get_entry(r, p->p_offset + i * size, size, &v[i]);
-		value = v[i].d_un.d_val;
+		v[i].d_tag = r->wide ? (int64_t)tag : (int32_t)(uint32_t)tag; /* signed */
+		v[i].d_un.d_val = value;
 		switch (v[i].d_tag) {
 		case DT_NULL:
 			return 0;
@@ -259,97 +210,80 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 
 static int read_names(const struct reader *r, const struct entries *d, struct rk_elf *e)
 {
-	int rc = 0;
-
 	if (d->nneeded > MAX_NEEDED)
 		return broken(r, 0, "more than 16384 needed libraries");
 	e->needed = rk_arena_alloc(r->arena, d->nneeded * sizeof(*e->needed));
 	if (!e->needed)
 		return rk_fail_nomem(r->err);
-	for (size_t i = 0; i < d->n && rc == 0; i++) {
-		uint64_t at = d->v[i].d_un.d_val;
+	for (size_t i = 0; i < d->n; i++) {
+		const char **to;
+		int rc;
 
-		if (d->v[i].d_tag == DT_NEEDED)
-			rc = read_text(r, at, &e->needed[e->nneeded++]);
-		else if (d->v[i].d_tag == DT_SONAME)
-			rc = read_text(r, at, &e->soname);
-		else if (d->v[i].d_tag == DT_RPATH)
-			rc = read_text(r, at, &e->rpath);
-		else if (d->v[i].d_tag == DT_RUNPATH)
-			rc = read_text(r, at, &e->runpath);
-	}
-	return rc;
-}
-
-/* Elf_Verneed and Elf_Vernaux have the same 16 bytes in files of either width. */
-struct need {
-	uint16_t count;
-	uint32_t name, aux, next;
-};
-
-static bool get_need(const struct reader *r, uint64_t at, struct need *to)
-{
-	struct rk_cursor c;
-
-	if (!find_record(r, at, sizeof(Elf64_Verneed), &c))
-		return false;
-	number(r, &c, 2); /* version */
-	to->count = (uint16_t)number(r, &c, 2);
-	to->name = (uint32_t)number(r, &c, 4);
-	to->aux = (uint32_t)number(r, &c, 4);
-	to->next = (uint32_t)number(r, &c, 4);
-	return true;
-}
-
-static bool get_aux(const struct reader *r, uint64_t at, struct need *to)
-{
-	struct rk_cursor c;
-
-	if (!find_record(r, at, sizeof(Elf64_Vernaux), &c))
-		return false;
-	number(r, &c, 4 + 2 + 2); /* hash, flags, other */
-	to->name = (uint32_t)number(r, &c, 4);
-	to->next = (uint32_t)number(r, &c, 4);
-	return true;
-}
-
-/* The versions needed from one file; only counts them if `to` is NULL. */
-static int read_aux(const struct reader *r, uint64_t at, const struct need *need,
-		    struct rk_elf_version *to, size_t *n)
-{
-	const char *file;
-	struct need aux;
-	int rc = read_text(r, need->name, &file);
-
-	at += need->aux;
-	for (uint16_t i = 0; i < need->count && rc == 0; i++, at += aux.next) {
-		if (!get_aux(r, at, &aux) || *n >= MAX_VERSIONS)
-			return broken(r, at, "a bad list of needed versions");
-		if (to) {
-			to[*n].file = file;
-			rc = read_text(r, aux.name, &to[*n].name);
-		}
-		++*n;
-		if (aux.next == 0)
+		switch (d->v[i].d_tag) {
+		case DT_NEEDED:
+			to = &e->needed[e->nneeded++];
 			break;
+		case DT_SONAME:
+			to = &e->soname;
+			break;
+		case DT_RPATH:
+			to = &e->rpath;
+			break;
+		case DT_RUNPATH:
+			to = &e->runpath;
+			break;
+		default:
+			continue;
+		}
+		rc = read_text(r, d->v[i].d_un.d_val, to);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
-static int read_needs(const struct reader *r, uint64_t at, uint64_t count,
+/*
+ * The versions needed from other files; only counts them if `to` is NULL. Elf_Verneed and
+ * Elf_Vernaux have the same 16 bytes in files of either width.
+ */
+static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 		      struct rk_elf_version *to, size_t *n)
 {
-	struct need need;
-	int rc = 0;
+	static const char bad[] = "a bad list of needed versions";
+	uint64_t next = 1, next_aux;
 
-	for (uint64_t i = 0; i < count && rc == 0; i++, at += need.next) {
-		if (!get_need(r, at, &need) || i >= MAX_VERSIONS)
-			return broken(r, at, "a bad list of needed versions");
-		rc = read_aux(r, at, &need, to, n);
-		if (need.next == 0)
-			break;
+	for (uint64_t i = 0; i < nfiles && next; i++, at += next) {
+		uint64_t aux, count, name;
+		struct rk_cursor c;
+		const char *file;
+		int rc;
+
+		if (!find_record(r, at, sizeof(Elf64_Verneed), &c) || i >= MAX_VERSIONS)
+			return broken(r, at, bad);
+		number(r, &c, 2); /* version */
+		count = number(r, &c, 2);
+		rc = read_text(r, number(r, &c, 4), &file);
+		if (rc < 0)
+			return rc;
+		aux = at + number(r, &c, 4);
+		next = number(r, &c, 4);
+
+		next_aux = 1;
+		for (uint64_t k = 0; k < count && next_aux; k++, aux += next_aux, ++*n) {
+			if (!find_record(r, aux, sizeof(Elf64_Vernaux), &c) || *n >= MAX_VERSIONS)
+				return broken(r, aux, bad);
+			number(r, &c, 4 + 2 + 2); /* hash, flags, other */
+			name = number(r, &c, 4);
+			next_aux = number(r, &c, 4);
+			if (!to)
+				continue;
+			to[*n].file = file;
+			rc = read_text(r, name, &to[*n].name);
+			if (rc < 0)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int read_versions(const struct reader *r, const struct entries *d, struct rk_elf *e)
@@ -375,7 +309,7 @@ static int read_versions(const struct reader *r, const struct entries *d, struct
 
 static int read_dynamic(struct reader *r, struct rk_elf *e)
 {
-	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC);
+	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC), *interpreter = segment_of(r, PT_INTERP);
 	struct entries d = { 0 };
 	uint64_t left = 0;
 	int rc;
@@ -383,7 +317,15 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 	if (!p || p->p_filesz == 0 || is_hollow(r, p))
 		return 0;
 	e->dynamic = true;
-	if ((rc = read_interpreter(r, e)) < 0 || (rc = read_entries(r, p, &d)) < 0)
+	if (interpreter && interpreter->p_filesz) {
+		uint64_t at = interpreter->p_offset, size = interpreter->p_filesz;
+
+		if (!elf_fits(at, size, r->len) || !memchr(r->data + at, 0, (size_t)size))
+			return broken(r, at, "an interpreter name outside the file");
+		e->interpreter = (const char *)r->data + at;
+	}
+	rc = read_entries(r, p, &d);
+	if (rc < 0)
 		return rc;
 	if (d.flags_1 & DF_1_PIE)
 		e->kind = RK_ELF_EXE;
@@ -413,6 +355,8 @@ bool rk_elf_is(const void *head, size_t len)
 static int read_head(struct reader *r, struct rk_elf *e)
 {
 	const uint8_t *ident = r->data;
+	Elf64_Ehdr *h = &r->head;
+	struct rk_cursor c;
 
 	if (r->len < EI_NIDENT ||
 	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
@@ -420,9 +364,21 @@ static int read_head(struct reader *r, struct rk_elf *e)
 		return broken(r, 0, "an unknown width or byte order");
 	r->wide = e->wide = ident[EI_CLASS] == ELFCLASS64;
 	r->little = e->little = ident[EI_DATA] == ELFDATA2LSB;
-	if (!get_head(r, &r->head))
+	if (!find_record(r, 0, r->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), &c))
 		return broken(r, 0, "the header is cut short");
-	e->machine = r->head.e_machine;
+	rk_cursor_take(&c, EI_NIDENT);
+	h->e_type = (uint16_t)number(r, &c, 2);
+	h->e_machine = (uint16_t)number(r, &c, 2);
+	number(r, &c, 4); /* version */
+	word(r, &c);      /* entry */
+	h->e_phoff = word(r, &c);
+	h->e_shoff = word(r, &c);
+	number(r, &c, 4 + 2); /* flags, size of this header */
+	h->e_phentsize = (uint16_t)number(r, &c, 2);
+	h->e_phnum = (uint16_t)number(r, &c, 2);
+	h->e_shentsize = (uint16_t)number(r, &c, 2);
+	h->e_shnum = (uint16_t)number(r, &c, 2);
+	e->machine = h->e_machine;
 	e->kind = kind_of(r); /* relocatable and similar files need no segments */
 	return 0;
 }

@@ -17,6 +17,12 @@ enum rk_elf_kind {
 
 enum { RK_ELF_TEXT_MAX = 1 << 16 }; /* bytes of any name, its end included */
 
+/* Is [at, at + size) inside [0, len)? The sum may overflow. */
+static inline bool elf_fits(uint64_t at, uint64_t size, uint64_t len)
+{
+	return at <= len && size <= len - at;
+}
+
 struct rk_elf_version {
 	const char *file, *name; /* "libc.so.6", "GLIBC_2.34" */
 };
