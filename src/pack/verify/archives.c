@@ -48,24 +48,31 @@ static bool keep_elf(struct rk_proving *p, const struct rk_elf *elf, struct rk_p
 	return k->needed && (k->path || !path);
 }
 
-static void look_at_elf(struct rk_proving *p, const struct rk_proof_package *w,
-			struct rk_proof_file *f, const void *data, size_t len)
+/* Keeps the facts if the bytes are an ELF file, and the target if they are a launcher. */
+static void look_at(struct rk_proving *p, const struct rk_proof_package *w, struct rk_proof_file *f,
+		    const void *data, size_t len)
 {
 	struct rk_error err = { 0 };
 	struct rk_arena *mine = NULL;
 	struct rk_elf elf = { 0 };
 	struct rk_proof_elf *kept = NULL;
-	int rc = rk_arena_new(&mine, &err);
+	const char *target;
+	int rc;
 
-	if (rc == 0)
-		rc = rk_elf_read(data, len, mine, &elf, &err);
-	if (rc == 0 && elf.kind != RK_ELF_NONE) {
-		pthread_mutex_lock(&p->lock);
-		kept = rk_arena_alloc(p->arena, sizeof(*kept));
-		if (!kept || !keep_elf(p, &elf, kept))
-			rc = rk_fail_nomem(&err);
-		pthread_mutex_unlock(&p->lock);
-	}
+	if (!rk_elf_is(data, len))
+		return;
+	target = rk_launcher_target(data, len);
+	if (target)
+		f->launcher = rk_proof_text(p, target, strlen(target));
+	if ((rc = rk_arena_new(&mine, &err)) < 0 ||
+	    (rc = rk_elf_read(data, len, mine, &elf, &err)) < 0)
+		goto out;
+	pthread_mutex_lock(&p->lock);
+	kept = rk_arena_alloc(p->arena, sizeof(*kept));
+	if (!kept || !keep_elf(p, &elf, kept))
+		rc = rk_fail_nomem(&err);
+	pthread_mutex_unlock(&p->lock);
+out:
 	if (rc == 0)
 		f->elf = kept;
 	else if (rc == RK_E_NOMEM)
@@ -73,19 +80,6 @@ static void look_at_elf(struct rk_proving *p, const struct rk_proof_package *w,
 	else
 		rk_proof_fault(p, "elf-damaged", w, f->path, "%s", err.message);
 	rk_arena_free(mine);
-}
-
-static void look_at(struct rk_proving *p, const struct rk_proof_package *w, struct rk_proof_file *f,
-		    const void *data, size_t len)
-{
-	const char *target;
-
-	if (!rk_elf_is(data, len))
-		return;
-	target = rk_launcher_target(data, len);
-	if (target)
-		f->launcher = rk_proof_text(p, target, strlen(target));
-	look_at_elf(p, w, f, data, len);
 }
 
 /* No part of the path is empty, "." or "..". */
@@ -124,11 +118,16 @@ static void damaged(struct tar *t)
 /* True: go on. */
 static bool next(struct tar *t)
 {
-	int rc = rk_proof_stopped(t->p) ? ARCHIVE_EOF : archive_read_next_header(t->a, &t->e);
+	int rc;
 
-	if (rc != ARCHIVE_EOF && rc < ARCHIVE_WARN)
+	if (rk_proof_stopped(t->p))
+		return false;
+	rc = archive_read_next_header(t->a, &t->e);
+	if (rc == ARCHIVE_EOF)
+		return false;
+	if (rc < ARCHIVE_WARN)
 		damaged(t);
-	return rc != ARCHIVE_EOF && rc >= ARCHIVE_WARN;
+	return rc >= ARCHIVE_WARN;
 }
 
 /* The path without leading "./" and trailing slashes, checked; NULL: reported, or empty. */
@@ -137,8 +136,8 @@ static const char *path_of(struct tar *t)
 	const char *name = archive_entry_pathname(t->e), *path;
 	size_t len;
 
-	/* the locale may not have the characters of the name */
-	name = name ? name : archive_entry_pathname_utf8(t->e);
+	if (!name) /* the locale may not have the characters of the name */
+		name = archive_entry_pathname_utf8(t->e);
 	if (!name) {
 		rk_proof_fault(t->p, "name-encoding", t->w, t->member,
 			       "the archive has a name that cannot be read");
@@ -150,49 +149,47 @@ static const char *path_of(struct tar *t)
 	while (len && name[len - 1] == '/')
 		len--;
 	path = len ? rk_proof_text(t->p, name, len) : NULL;
-	if (path && !has_plain_parts(path)) {
+	if (!path)
+		return NULL;
+	if (!has_plain_parts(path)) {
 		rk_proof_fault(t->p, path[0] == '/' ? "name-absolute" : "name-escapes", t->w, path,
 			       "a path leads out of the archive");
 		return NULL;
 	}
-	if (path && rk_utf8_valid(path, len) != len)
+	if (rk_utf8_valid(path, len) != len)
 		rk_proof_fault(t->p, "name-encoding", t->w, path, "the name is not UTF-8");
 	return path;
 }
 
 /* ---- bytes ---- */
 
-/* All bytes to `to`, or to a temporary file when that is NULL. */
+/* All bytes to `to`, or to a temporary file when that is NULL. RK_E_FORMAT: reported by `damaged`. */
 static int copy_bytes(struct tar *t, char *to, size_t room, struct rk_spill *s,
 		      struct rk_error *err)
 {
 	uint64_t at, len = 0;
 	la_ssize_t n;
-	int rc = 0;
 
-	while (rc == 0 && (n = archive_read_data(t->a, t->block, BLOCK_BYTES)) != 0) {
+	while ((n = archive_read_data(t->a, t->block, BLOCK_BYTES)) != 0) {
 		if (n < 0 || (to && (uint64_t)n > room - len)) {
 			damaged(t);
 			return RK_E_FORMAT;
 		}
-		if (to)
+		if (to) {
 			memcpy(to + len, t->block, (size_t)n);
-		else
-			rc = rk_spill_append(s, t->block, (size_t)n, &at, err);
+		} else {
+			int rc = rk_spill_append(s, t->block, (size_t)n, &at, err);
+
+			if (rc < 0)
+				return rc;
+		}
 		len += (uint64_t)n;
 	}
-	if (rc == 0 && to && len != room) {
+	if (to && len != room) {
 		damaged(t);
 		return RK_E_FORMAT;
 	}
-	return rc;
-}
-
-/* RK_E_FORMAT was reported by `damaged`. */
-static void stop_unless_damaged(struct tar *t, int rc, const struct rk_error *err)
-{
-	if (rc < 0 && rc != RK_E_FORMAT)
-		rk_proof_stop(t->p, err);
+	return 0;
 }
 
 static void look_inner(struct tar *t, struct rk_proof_file *f)
@@ -209,16 +206,15 @@ static void look_inner(struct tar *t, struct rk_proof_file *f)
 			     rk_fail_nomem(&err);
 		if (rc == 0)
 			look_at(t->p, t->w, f, bytes, (size_t)f->size);
-	} else {
-		rc = rk_spill_new(NULL, &s, &err);
-		if (rc == 0)
-			rc = copy_bytes(t, NULL, 0, s, &err);
-		if (rc == 0)
-			rc = rk_view_spill(s, 0, (size_t)rk_spill_size(s), &view, &err);
-		if (rc == 0)
-			look_at(t->p, t->w, f, view.data, view.len);
+		goto out;
 	}
-	stop_unless_damaged(t, rc, &err);
+	if ((rc = rk_spill_new(NULL, &s, &err)) < 0 || (rc = copy_bytes(t, NULL, 0, s, &err)) < 0 ||
+	    (rc = rk_view_spill(s, 0, (size_t)rk_spill_size(s), &view, &err)) < 0)
+		goto out;
+	look_at(t->p, t->w, f, view.data, view.len);
+out:
+	if (rc < 0 && rc != RK_E_FORMAT)
+		rk_proof_stop(t->p, &err);
 	rk_view_close(&view);
 	rk_spill_free(s);
 	rk_free(bytes);
@@ -239,7 +235,8 @@ static void add_inner(struct tar *t)
 	f->inner = true;
 	f->mode = (uint32_t)archive_entry_mode(t->e) & 07777;
 	f->size = (uint64_t)archive_entry_size(t->e);
-	soft = soft ? soft : archive_entry_symlink_utf8(t->e);
+	if (!soft)
+		soft = archive_entry_symlink_utf8(t->e);
 	if (hard || (type == S_IFLNK && !soft)) {
 		rk_proof_fault(t->p, "member-special", t->w, f->path,
 			       "a hard link, or a link without a target, in the archive");
@@ -293,25 +290,16 @@ static bool is_wanted(const char *path)
 	return false;
 }
 
-static void keep_text(struct tar *t, struct rk_proof_file *f)
-{
-	struct rk_error err = { 0 };
-	char *text = rk_alloc((size_t)f->size + 1);
-	int rc = text ? copy_bytes(t, text, (size_t)f->size, NULL, &err) : rk_fail_nomem(&err);
-
-	if (rc == 0)
-		f->text = rk_proof_text(t->p, text, (size_t)f->size);
-	stop_unless_damaged(t, rc, &err);
-	rk_free(text);
-}
-
 /* Everything must be in one folder: NAME-VERSION. */
 static void add_source(struct tar *t)
 {
 	const char *path = path_of(t);
 	unsigned type = archive_entry_filetype(t->e);
+	struct rk_error err = { 0 };
 	struct rk_proof_file *f;
 	size_t top;
+	char *text;
+	int rc;
 
 	if (!path)
 		return;
@@ -332,32 +320,42 @@ static void add_source(struct tar *t)
 	f->path = path;
 	f->mode = (uint32_t)archive_entry_mode(t->e) & 07777;
 	f->size = (uint64_t)archive_entry_size(t->e);
-	if (is_wanted(path) && f->size <= RK_PROOF_TEXT_MAX)
-		keep_text(t, f);
+	if (!is_wanted(path) || f->size > RK_PROOF_TEXT_MAX)
+		return;
+
+	text = rk_alloc((size_t)f->size + 1);
+	rc = text ? copy_bytes(t, text, (size_t)f->size, NULL, &err) : rk_fail_nomem(&err);
+	if (rc == 0)
+		f->text = rk_proof_text(t->p, text, (size_t)f->size);
+	else if (rc != RK_E_FORMAT)
+		rk_proof_stop(t->p, &err);
+	rk_free(text);
 }
 
 /* PKG-INFO must have the version in the file name. */
 static void check_info(struct tar *t)
 {
-	const char *where = t->top ? t->top : "", *text = NULL, *version;
+	const char *where = rk_text_or_empty(t->top), *text = NULL, *version;
 	char path[RK_PROOF_PATH_MAX];
-	bool found = false;
 
 	if (strlen(where) + sizeof("/PKG-INFO") > sizeof(path))
 		return;
 	memcpy(path, where, strlen(where));
 	memcpy(path + strlen(where), "/PKG-INFO", sizeof("/PKG-INFO"));
-	for (size_t i = 0; i < t->w->n && !found; i++)
+	for (size_t i = 0; i < t->w->n; i++)
 		if (!strcmp(t->w->files[i].path, path)) {
 			text = t->w->files[i].text;
-			found = true;
+			break;
 		}
-	version = text ? rk_proof_header(t->p, text, "Version") : NULL;
-	if (!text)
+	if (!text) {
 		rk_proof_fault(t->p, "metadata-missing", t->w, path, "PKG-INFO is missing");
-	else if (!version || strcmp(version, t->w->version))
+		return;
+	}
+	version = rk_proof_header(t->p, text, "Version");
+	if (!version || strcmp(version, t->w->version))
 		rk_proof_fault(t->p, "metadata-wrong", t->w, path,
-			       "version '%s' differs from the file name", version ? version : "");
+			       "version '%s' differs from the file name",
+			       rk_text_or_empty(version));
 }
 
 static void read_sdist(struct rk_proving *p, struct rk_proof_package *w)
@@ -418,10 +416,10 @@ static int take(void *arg, const void *p, size_t len, struct rk_error *err)
 			rc = rk_spill_new(NULL, &r->spill, err);
 		else if (!(r->bytes = rk_alloc((size_t)r->size + 1)))
 			rc = rk_fail_nomem(err);
+		if (rc < 0)
+			return rc;
 	}
 	r->begun = true;
-	if (rc < 0)
-		return rc;
 	rk_sha256_add(&r->sum, p, len);
 	if (r->spill)
 		return rk_spill_append(r->spill, p, len, &at, err);
@@ -431,27 +429,12 @@ static int take(void *arg, const void *p, size_t len, struct rk_error *err)
 	return 0;
 }
 
-static int look(struct task *t, struct reading *r, struct rk_proof_file *f, struct rk_error *err)
-{
-	struct rk_view view = { 0 };
-	int rc = 0;
-
-	if (r->bytes)
-		look_at(t->p, t->w, f, r->bytes, r->len);
-	if (!r->spill || r->archive)
-		return 0;
-	rc = rk_view_spill(r->spill, 0, (size_t)rk_spill_size(r->spill), &view, err);
-	if (rc == 0)
-		look_at(t->p, t->w, f, view.data, view.len);
-	rk_view_close(&view);
-	return rc;
-}
-
 static void read_member(void *arg, size_t i, unsigned worker)
 {
 	struct task *t = &((struct task *)arg)[i];
 	struct rk_proof_file *f = &t->w->files[t->file];
 	struct reading r = { .archive = t->archive, .size = t->e->size };
+	struct rk_view view = { 0 };
 	struct rk_error err = { 0 };
 	int rc;
 
@@ -460,15 +443,22 @@ static void read_member(void *arg, size_t i, unsigned worker)
 		return;
 	rk_sha256_begin(&r.sum);
 	rc = rk_zip_each_bytes(t->w->zip, t->e, take, &r, &err);
-	if (rc == 0) {
-		rk_sha256_end(&r.sum, f->sha256);
-		f->summed = true;
-		rc = look(t, &r, f, &err);
-	}
-	if (rc == 0 && r.archive) {
+	if (rc < 0)
+		goto out;
+	rk_sha256_end(&r.sum, f->sha256);
+	f->summed = true;
+	if (r.bytes) {
+		look_at(t->p, t->w, f, r.bytes, r.len);
+	} else if (r.archive) {
 		t->spill = r.spill;
 		r.spill = NULL;
+	} else if (r.spill) {
+		rc = rk_view_spill(r.spill, 0, (size_t)rk_spill_size(r.spill), &view, &err);
+		if (rc == 0)
+			look_at(t->p, t->w, f, view.data, view.len);
+		rk_view_close(&view);
 	}
+out:
 	if (rc == RK_E_NOMEM || rc == RK_E_IO)
 		rk_proof_stop(t->p, &err);
 	else if (rc < 0)
@@ -481,7 +471,6 @@ static void read_member(void *arg, size_t i, unsigned worker)
 static void read_archive(void *arg, size_t i, unsigned worker)
 {
 	struct task *t = &((struct task *)arg)[i];
-
 	struct tar tar = { .p = t->p, .w = t->w, .member = t->e->name };
 
 	(void)worker;
@@ -508,11 +497,14 @@ static bool ends_line(const char *s)
 	return false;
 }
 
+/* Why it cannot be installed under its name, or NULL; the kind says what to report. */
 static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_kind)
 {
 	*ret_kind = "name-bad";
-	if (!e->name_len || strlen(e->name) != e->name_len)
-		return e->name_len ? "the name contains a NUL byte" : "the name is empty";
+	if (!e->name_len)
+		return "the name is empty";
+	if (strlen(e->name) != e->name_len)
+		return "the name contains a NUL byte";
 	*ret_kind = "name-encoding";
 	if (rk_utf8_valid(e->name, e->name_len) != e->name_len)
 		return "the name is not UTF-8";
@@ -526,30 +518,12 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 	if (strchr(e->name, '\\'))
 		return "the name has a backslash, which some systems treat as a slash";
 	*ret_kind = "name-absolute";
-	return e->name[0] == '/' ? "the name is absolute" : NULL;
-}
-
-/* True when it can be installed under its name. */
-static bool check_name(struct rk_proving *p, struct rk_proof_package *w,
-		       const struct rk_zip_entry *e)
-{
-	const char *kind, *why = name_trouble(e, &kind);
-
-	if (!why && !has_plain_parts(e->name)) {
-		kind = strstr(e->name, "..") ? "name-escapes" : "name-bad";
-		why = "the path has a part that is empty, '.' or '..'";
-	}
-	if (why)
-		rk_proof_fault(p, kind, w, e->name, "%s", why);
-	return !why || !strcmp(kind, "name-encoding");
-}
-
-static bool is_devel_archive(const struct rk_proof_package *w, const char *path)
-{
-	const char *base = rk_base_name(path);
-
-	return !strncmp(w->name, "rocm-sdk-devel", 14) &&
-	       (!strcmp(base, "_devel.tar") || !strcmp(base, "_devel.tar.xz"));
+	if (e->name[0] == '/')
+		return "the name is absolute";
+	*ret_kind = strstr(e->name, "..") ? "name-escapes" : "name-bad";
+	if (!has_plain_parts(e->name))
+		return "the path has a part that is empty, '.' or '..'";
+	return NULL;
 }
 
 /* ---- all of them ---- */
@@ -558,16 +532,21 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 		       const struct rk_zip_entry *e, struct task_list *list)
 {
 	struct task *v = rk_grow(list->v, &list->cap, list->n + 1, sizeof(*v));
-	struct rk_proof_file *f = v ? rk_proof_add(p, w) : NULL;
+	struct rk_proof_file *f;
+	const char *kind, *why, *base;
 
 	if (!v) {
 		rk_proof_nomem(p);
 		return;
 	}
 	list->v = v;
+	f = rk_proof_add(p, w);
 	if (!f)
 		return;
-	if (check_name(p, w, e))
+	why = name_trouble(e, &kind);
+	if (why)
+		rk_proof_fault(p, kind, w, e->name, "%s", why);
+	if (!why || !strcmp(kind, "name-encoding"))
 		f->path = e->name; /* lives as long as the archive is open */
 	if (S_ISLNK(e->mode))
 		rk_proof_fault(p, "member-link", w, e->name,
@@ -576,8 +555,14 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 		rk_proof_fault(p, "member-special", w, e->name, "not a file or folder");
 	f->mode = e->mode & 07777;
 	f->size = e->size;
+	base = rk_base_name(f->path);
 	v[list->n++] = (struct task){
-		.p = p, .w = w, .e = e, .file = w->n - 1, .archive = is_devel_archive(w, f->path)
+		.p = p,
+		.w = w,
+		.e = e,
+		.file = w->n - 1,
+		.archive = !strncmp(w->name, "rocm-sdk-devel", 14) &&
+			   (!strcmp(base, "_devel.tar") || !strcmp(base, "_devel.tar.xz")),
 	};
 }
 

@@ -34,30 +34,11 @@ static bool in_group(const struct rk_proof_package *w, unsigned group)
 	return !w->sdist && (w->group == 0 || w->group == group);
 }
 
-/* All folders above a path. */
-static int put_folders(struct rk_proving *p, struct file_set *s, const char *path,
-		       struct rk_error *err)
-{
-	int rc = 0;
-
-	for (const char *slash = strrchr(path, '/'); slash && rc == 0;
-	     slash = memrchr(path, '/', (size_t)(slash - path))) {
-		size_t len = (size_t)(slash - path);
-		const char *folder;
-
-		if (rk_path_map_find(&s->map, path, len) >= 0)
-			return 0;
-		folder = rk_proof_text(p, path, len);
-		rc = folder ? rk_path_map_put(&s->map, folder, s->any, err) : RK_E_NOMEM;
-	}
-	return rc;
-}
-
 static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_proof_file *f,
 		    struct rk_error *err)
 {
 	ptrdiff_t have = rk_path_map_find(&s->map, f->path, strlen(f->path));
-	const char *base = rk_base_name(f->path);
+	const char *base = rk_base_name(f->path), *slash;
 	int rc;
 
 	if (f->kind == RK_PROOF_DIR)
@@ -66,7 +47,7 @@ static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_pr
 		const struct rk_proof_package *w = &p->packages[f->package];
 		const struct rk_proof_package *o = &p->packages[s->v[have]->package];
 
-		/* check_distributions reports two files of one distribution */
+		/* make_set reports two files of one distribution */
 		if (w != o && strcmp(w->name, o->name))
 			rk_proof_fault(p, "path-twice", w, f->path, "'%s' has it as well", o->file);
 	}
@@ -75,35 +56,46 @@ static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_pr
 	if (rc == 0 && f->elf && rk_path_map_find(&s->names, base, strlen(base)) < 0)
 		rc = rk_path_map_put(&s->names, base, s->n, err);
 	s->n++;
-	return rc < 0 ? rc : put_folders(p, s, f->path, err);
-}
 
-/* Two files of one distribution cannot both be installed. */
-static void check_distributions(struct rk_proving *p, unsigned group)
-{
-	for (size_t i = 0; i < p->npackages; i++)
-		for (size_t k = 0; k < i; k++)
-			if (in_group(&p->packages[i], group) && in_group(&p->packages[k], group) &&
-			    p->packages[i].name[0] &&
-			    !strcmp(p->packages[i].name, p->packages[k].name))
-				rk_proof_fault(p, "distribution-twice", &p->packages[i], "",
-					       "'%s' is the same distribution",
-					       p->packages[k].file);
+	/* all folders above it */
+	slash = strrchr(f->path, '/');
+	while (rc == 0 && slash) {
+		size_t len = (size_t)(slash - f->path);
+		const char *folder;
+
+		if (rk_path_map_find(&s->map, f->path, len) >= 0)
+			break;
+		folder = rk_proof_text(p, f->path, len);
+		rc = folder ? rk_path_map_put(&s->map, folder, s->any, err) : RK_E_NOMEM;
+		slash = memrchr(f->path, '/', len);
+	}
+	return rc;
 }
 
 static int make_set(struct rk_proving *p, unsigned group, struct file_set *ret)
 {
 	struct rk_error err = { 0 };
-	size_t all = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < p->npackages; i++)
-		all += in_group(&p->packages[i], group) ? p->packages[i].n : 0;
-	check_distributions(p, group);
-	ret->v = rk_reallocn(NULL, all + 1, sizeof(*ret->v));
-	ret->any = all;
-	if (!ret->v)
-		rc = rk_fail_nomem(&err);
+	for (size_t i = 0; i < p->npackages; i++) {
+		const struct rk_proof_package *w = &p->packages[i];
+
+		if (!in_group(w, group))
+			continue;
+		ret->any += w->n;
+		/* two files of one distribution cannot both be installed */
+		for (size_t k = 0; k < i && w->name[0]; k++)
+			if (in_group(&p->packages[k], group) &&
+			    !strcmp(w->name, p->packages[k].name))
+				rk_proof_fault(p, "distribution-twice", w, "",
+					       "'%s' is the same distribution",
+					       p->packages[k].file);
+	}
+	ret->v = rk_reallocn(NULL, ret->any + 1, sizeof(*ret->v));
+	if (!ret->v) {
+		rk_proof_nomem(p);
+		return p->rc;
+	}
 	for (size_t i = 0; i < p->npackages; i++)
 		for (size_t k = 0; k < p->packages[i].n && rc == 0; k++)
 			if (in_group(&p->packages[i], group) && p->packages[i].files[k].path[0])
@@ -115,108 +107,83 @@ static int make_set(struct rk_proving *p, unsigned group, struct file_set *ret)
 
 /* ---- following paths through links ---- */
 
+/* The length of the folder that a path is in. */
+static size_t folder_of(const char *path, size_t len)
+{
+	const char *slash = memrchr(path, '/', len);
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
 /*
- * done: the path so far, without links; todo: the rest. Both end with NUL. ".." goes up from the
- * target of a link, as in the file system.
+ * Follows `rel` from the folder of `from`. ".." goes up from the target of a link, as in the file
+ * system.
  */
-struct way {
-	char done[RK_PROOF_PATH_MAX], todo[RK_PROOF_PATH_MAX];
-	size_t len, at; /* of done; in todo */
-	unsigned hops;
-};
-
-static void way_up(struct way *w)
-{
-	char *slash = memrchr(w->done, '/', w->len);
-
-	w->len = slash ? (size_t)(slash - w->done) : 0;
-	w->done[w->len] = '\0';
-}
-
-static bool way_down(struct way *w, const char *part, size_t n)
-{
-	if (w->len + n + 2 > sizeof(w->done))
-		return false;
-	if (w->len)
-		w->done[w->len++] = '/';
-	memcpy(w->done + w->len, part, n);
-	w->len += n;
-	w->done[w->len] = '\0';
-	return true;
-}
-
-/* Puts the link's text before the rest. */
-static enum way_end way_link(struct way *w, const char *link)
-{
-	char rest[RK_PROOF_PATH_MAX];
-	int n;
-
-	if (link[0] == '/')
-		return WAY_ABSOLUTE;
-	if (++w->hops > MAX_HOPS)
-		return WAY_CIRCLE;
-	n = snprintf(rest, sizeof(rest), "%s/%s", link, w->todo + w->at);
-	if (n < 0 || (size_t)n >= sizeof(rest))
-		return WAY_NOWHERE;
-	memcpy(w->todo, rest, (size_t)n + 1);
-	w->at = 0;
-	way_up(w);
-	return WAY_THERE;
-}
-
-/* Follows one part of the path. */
-static enum way_end way_step(struct way *w, const struct file_set *s, const char *part, size_t n,
-			     const struct rk_proof_file **ret)
-{
-	ptrdiff_t i;
-
-	if (!n || (n == 1 && part[0] == '.'))
-		return *ret ? WAY_NOWHERE : WAY_THERE;
-	if (n == 2 && !strncmp(part, "..", 2)) {
-		if (*ret || !w->len)
-			return *ret ? WAY_NOWHERE : WAY_LEAVES;
-		way_up(w);
-		return WAY_THERE;
-	}
-	if (*ret || !way_down(w, part, n))
-		return WAY_NOWHERE;
-	i = rk_path_map_find(&s->map, w->done, w->len);
-	if (i < 0)
-		return WAY_NOWHERE;
-	if ((size_t)i == s->any)
-		return WAY_THERE;
-	if (s->v[i]->kind == RK_PROOF_LINK)
-		return way_link(w, s->v[i]->link ? s->v[i]->link : "");
-	*ret = s->v[i];
-	return WAY_THERE;
-}
-
 static enum way_end walk(const struct file_set *s, const char *from, const char *rel,
 			 size_t rel_len, const struct rk_proof_file **ret)
 {
-	const char *slash = strrchr(from, '/');
-	enum way_end how = WAY_THERE;
-	struct way w;
+	/* the path so far, without links; the rest, which ends with NUL */
+	char done[RK_PROOF_PATH_MAX], todo[RK_PROOF_PATH_MAX], rest[RK_PROOF_PATH_MAX];
+	size_t len = folder_of(from, strlen(from)), at = 0;
+	unsigned hops = 0;
 
 	*ret = NULL;
-	w.len = slash ? (size_t)(slash - from) : 0;
-	w.at = w.hops = 0;
-	if (w.len >= sizeof(w.done) || rel_len >= sizeof(w.todo))
+	if (len >= sizeof(done) || rel_len >= sizeof(todo))
 		return WAY_NOWHERE;
-	memcpy(w.done, from, w.len);
-	w.done[w.len] = '\0';
-	memcpy(w.todo, rel, rel_len);
-	w.todo[rel_len] = '\0';
-	while (how == WAY_THERE && w.todo[w.at]) {
-		const char *part = w.todo + w.at;
+	memcpy(done, from, len);
+	memcpy(todo, rel, rel_len);
+	todo[rel_len] = '\0';
+	while (todo[at]) {
+		const char *part = todo + at, *link;
 		size_t n = strcspn(part, "/");
+		ptrdiff_t i;
+		int joined;
 
-		w.at += n + (part[n] == '/');
+		at += n + (part[n] == '/');
 		/* accept a slash after a file's name: some links end with one */
-		if (n)
-			how = way_step(&w, s, part, n, ret);
+		if (!n)
+			continue;
+		if (*ret)
+			return WAY_NOWHERE;
+		if (n == 1 && part[0] == '.')
+			continue;
+		if (n == 2 && !strncmp(part, "..", 2)) {
+			if (!len)
+				return WAY_LEAVES;
+			len = folder_of(done, len);
+			continue;
+		}
+
+		if (len + n + 2 > sizeof(done))
+			return WAY_NOWHERE;
+		if (len)
+			done[len++] = '/';
+		memcpy(done + len, part, n);
+		len += n;
+		i = rk_path_map_find(&s->map, done, len);
+		if (i < 0)
+			return WAY_NOWHERE;
+		if ((size_t)i == s->any)
+			continue;
+		if (s->v[i]->kind != RK_PROOF_LINK) {
+			*ret = s->v[i];
+			continue;
+		}
+
+		/* go on from the link's folder, with its text before the rest */
+		link = rk_text_or_empty(s->v[i]->link);
+		if (link[0] == '/')
+			return WAY_ABSOLUTE;
+		if (++hops > MAX_HOPS)
+			return WAY_CIRCLE;
+		joined = snprintf(rest, sizeof(rest), "%s/%s", link, todo + at);
+		if (joined < 0 || (size_t)joined >= sizeof(rest))
+			return WAY_NOWHERE;
+		memcpy(todo, rest, (size_t)joined + 1);
+		at = 0;
+		len = folder_of(done, len);
 	}
-	return how;
+	return WAY_THERE;
 }
 
 struct closing {
@@ -290,75 +257,56 @@ static void check_entry(struct closing *c, const char *entry, size_t len)
 
 /* ---- libraries ---- */
 
-static bool in_folder(const struct closing *c, const char *rest, size_t len, const char *name)
-{
-	char path[RK_PROOF_PATH_MAX];
-	const struct rk_proof_file *found = NULL;
-	int n = snprintf(path, sizeof(path), "%.*s/%s", (int)len, rest, name);
-
-	if (n <= 0 || (size_t)n >= sizeof(path) ||
-	    walk(c->s, c->f->path, path, (size_t)n, &found) != WAY_THERE)
-		return false;
-	/* the loader skips files for other machines */
-	return found && found->elf && found->elf->machine == c->elf->machine &&
-	       found->elf->kind == RK_ELF_SHARED;
-}
-
 static bool in_run_path(const struct closing *c, const char *name)
 {
-	const char *at = c->elf->path;
+	char path[RK_PROOF_PATH_MAX];
 
-	while (at) {
+	for (const char *at = c->elf->path; at;) {
 		size_t len, n = strcspn(at, ":");
 		const char *rest = behind_origin(at, n, &len);
+		const struct rk_proof_file *found = NULL;
+		int k;
 
-		if (rest && in_folder(c, rest, len, name))
-			return true;
 		at = at[n] ? at + n + 1 : NULL;
+		if (!rest)
+			continue;
+		k = snprintf(path, sizeof(path), "%.*s/%s", (int)len, rest, name);
+		if (k <= 0 || (size_t)k >= sizeof(path) ||
+		    walk(c->s, c->f->path, path, (size_t)k, &found) != WAY_THERE)
+			continue;
+		/* the loader skips files for other machines */
+		if (found && found->elf && found->elf->machine == c->elf->machine &&
+		    found->elf->kind == RK_ELF_SHARED)
+			return true;
 	}
 	return false;
-}
-
-static void check_needed(struct closing *c, const char *name)
-{
-	ptrdiff_t i;
-
-	if (strchr(name, '/')) {
-		rk_proof_fault(c->p, "needed-path", c->w, c->f->path,
-			       "needs '%s', which is a path, not a library name", name);
-		return;
-	}
-	if (in_run_path(c, name) || from_system(c->p, name))
-		return;
-	i = rk_path_map_find(&c->s->names, name, strlen(name));
-	if (i >= 0)
-		rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
-			       "needs '%s': its run path does not lead to '%s'", name,
-			       c->s->v[i]->path);
-	else
-		rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
-			       "needs '%s', which no package has and not every system provides",
-			       name);
 }
 
 /* Searches for what it needs, starting from the folder of c->f. */
 static void check_all_needed(struct closing *c)
 {
-	for (size_t i = 0; i < c->elf->nneeded; i++)
-		check_needed(c, c->elf->needed[i]);
-}
+	for (size_t k = 0; k < c->elf->nneeded; k++) {
+		const char *name = c->elf->needed[k];
+		ptrdiff_t i;
 
-static void check_elf(struct closing *c)
-{
-	const char *at = c->elf->path;
-
-	while (at) {
-		size_t n = strcspn(at, ":");
-
-		check_entry(c, at, n);
-		at = at[n] ? at + n + 1 : NULL;
+		if (strchr(name, '/')) {
+			rk_proof_fault(c->p, "needed-path", c->w, c->f->path,
+				       "needs '%s', which is a path, not a library name", name);
+			continue;
+		}
+		if (in_run_path(c, name) || from_system(c->p, name))
+			continue;
+		i = rk_path_map_find(&c->s->names, name, strlen(name));
+		if (i >= 0)
+			rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
+				       "needs '%s': its run path does not lead to '%s'", name,
+				       c->s->v[i]->path);
+		else
+			rk_proof_fault(
+				c->p, "needed-unresolved", c->w, c->f->path,
+				"needs '%s', which no package has and not every system provides",
+				name);
 	}
-	check_all_needed(c);
 }
 
 /* ---- links and launchers ---- */
@@ -390,7 +338,7 @@ static void check_link(struct closing *c)
 		[WAY_LEAVES] = { "link-escapes", "points to '%s', which is outside site-packages" },
 		[WAY_CIRCLE] = { "link-circle", "points to '%s', which leads back to itself" },
 	};
-	const char *link = c->f->link ? c->f->link : "";
+	const char *link = rk_text_or_empty(c->f->link);
 	const struct rk_proof_file *end = NULL;
 	enum way_end how = WAY_ABSOLUTE;
 	char text[RK_PROOF_PATH_MAX];
@@ -414,29 +362,30 @@ static void check_link(struct closing *c)
 	}
 }
 
-static void check_launcher(struct closing *c)
+static void check_file(struct closing *c)
 {
 	const struct rk_proof_file *end = NULL;
 	const char *target = c->f->launcher;
-	enum way_end how = walk(c->s, c->f->path, target, strlen(target), &end);
 
-	if (how != WAY_THERE || !end)
-		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
-			       "starts '%s', which does not exist", target);
-	else if (!(end->mode & 0111))
-		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
-			       "starts '%s', which is not executable", target);
-}
-
-static void check_file(struct closing *c)
-{
 	c->elf = rk_proof_is_loadable(c->f->elf) ? c->f->elf : NULL;
-	if (c->f->kind == RK_PROOF_LINK)
+	if (c->f->kind == RK_PROOF_LINK) {
 		check_link(c);
-	else if (c->f->launcher)
-		check_launcher(c);
-	else if (c->elf)
-		check_elf(c);
+	} else if (target) {
+		if (walk(c->s, c->f->path, target, strlen(target), &end) != WAY_THERE || !end)
+			rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
+				       "starts '%s', which does not exist", target);
+		else if (!(end->mode & 0111))
+			rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
+				       "starts '%s', which is not executable", target);
+	} else if (c->elf) {
+		for (const char *at = c->elf->path; at;) {
+			size_t n = strcspn(at, ":");
+
+			check_entry(c, at, n);
+			at = at[n] ? at + n + 1 : NULL;
+		}
+		check_all_needed(c);
+	}
 	if (c->f->kind == RK_PROOF_FILE && c->elf && c->elf->kind == RK_ELF_EXE &&
 	    !(c->f->mode & 0111))
 		rk_proof_fault(c->p, "not-executable", c->w, c->f->path,

@@ -22,61 +22,13 @@
  * people's wheels do not have it and are skipped.
  */
 
-static const struct rk_pack_kind *find_kind(const struct rk_pack_table *t, const char *text)
-{
-	static const char before[] = "\nTHIS_PACKAGE_ENTRY = ALL_PACKAGES[";
-	const char *at = strstr(text, before);
-	size_t len;
-
-	if (!at)
-		return NULL;
-	at += sizeof(before) - 1;
-	at += *at == '"' || *at == '\'';
-	len = strcspn(at, "\"'\n");
-	for (size_t i = 0; i < t->n; i++)
-		if (strlen(t->kinds[i].logical) == len && !strncmp(t->kinds[i].logical, at, len))
-			return &t->kinds[i];
-	return NULL;
-}
-
-static bool has_script(const char *text, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += strspn(line, " \t\r\n");
-		if (!strncmp(line, name, n) && (line[n] == ' ' || line[n] == '='))
-			return true;
-	}
-	return false;
-}
-
-/* Only a note: the package works, and a build may leave programs out. */
-static void check_scripts(struct rk_proving *p, struct rk_proof_package *w,
-			  const struct rk_pack_kind *kind, const char *where, const char *text)
-{
-	struct rk_bytes absent;
-	const char *list;
-
-	rk_bytes_init(&absent, 1 << 16);
-	for (size_t i = 0; i < kind->nscripts; i++)
-		if (!has_script(text, kind->scripts[i].name))
-			rk_bytes_printf(&absent, "%s%s", absent.len ? ", " : "",
-					kind->scripts[i].name);
-	list = rk_bytes_str(&absent);
-	if (!list)
-		rk_proof_nomem(p);
-	else if (*list)
-		rk_proof_note(p, "script-absent", w, where, "made without %s", list);
-	rk_bytes_release(&absent);
-}
-
 static const struct rk_pack_kind *kind_of(struct rk_proving *p, struct rk_proof_package *w)
 {
+	static const char before[] = "\nTHIS_PACKAGE_ENTRY = ALL_PACKAGES[";
 	const struct rk_pack_table *table = NULL;
 	const struct rk_pack_kind *kind = NULL;
 	struct rk_error err = { 0 };
-	const char *path = NULL; /* NAME/_dist_info.py at the top of the wheel */
+	const char *path = NULL, *at; /* path: NAME/_dist_info.py at the top of the wheel */
 	size_t len;
 	char *text;
 
@@ -87,18 +39,34 @@ static const struct rk_pack_kind *kind_of(struct rk_proving *p, struct rk_proof_
 			path = w->files[i].path;
 	}
 	text = path ? rk_proof_load(p, w, path, &len) : NULL;
-	if (text && rk_pack_table_load(p->arena, NULL, &table, &err) < 0)
+	if (!text)
+		return NULL;
+	if (rk_pack_table_load(p->arena, NULL, &table, &err) < 0) {
 		rk_proof_stop(p, &err);
-	else if (text)
-		kind = find_kind(table, text);
+		goto out;
+	}
+	at = strstr(text, before);
+	if (!at)
+		goto out;
+	at += sizeof(before) - 1;
+	at += *at == '"' || *at == '\'';
+	len = strcspn(at, "\"'\n");
+	for (size_t i = 0; i < table->n && !kind; i++)
+		if (strlen(table->kinds[i].logical) == len &&
+		    !strncmp(table->kinds[i].logical, at, len))
+			kind = &table->kinds[i];
+out:
 	rk_free(text);
 	return kind;
 }
 
+/* Only a note: the package works, and a build may leave programs out. */
 static void check_promised(struct rk_proving *p, struct rk_proof_package *w)
 {
 	const struct rk_pack_kind *kind = kind_of(p, w);
 	char path[RK_PROOF_PATH_MAX];
+	struct rk_bytes absent;
+	const char *list;
 	size_t len;
 	char *text;
 
@@ -106,7 +74,25 @@ static void check_promised(struct rk_proving *p, struct rk_proof_package *w)
 		return;
 	snprintf(path, sizeof(path), "%sentry_points.txt", w->dist_info);
 	text = rk_proof_load(p, w, path, &len);
-	check_scripts(p, w, kind, path, text ? text : "");
+	rk_bytes_init(&absent, 1 << 16);
+	for (size_t i = 0; i < kind->nscripts; i++) {
+		const char *name = kind->scripts[i].name, *line = text;
+		size_t n = strlen(name);
+
+		for (; line; line = strchr(line, '\n')) {
+			line += strspn(line, " \t\r\n");
+			if (!strncmp(line, name, n) && (line[n] == ' ' || line[n] == '='))
+				break;
+		}
+		if (!line)
+			rk_bytes_printf(&absent, "%s%s", absent.len ? ", " : "", name);
+	}
+	list = rk_bytes_str(&absent);
+	if (!list)
+		rk_proof_nomem(p);
+	else if (*list)
+		rk_proof_note(p, "script-absent", w, path, "made without %s", list);
+	rk_bytes_release(&absent);
 	rk_free(text);
 }
 
@@ -119,24 +105,20 @@ static bool word_start(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
 }
 
-static bool word_byte(char c)
-{
-	return word_start(c) || (c >= '0' && c <= '9');
-}
-
 static size_t word(const char *s)
 {
 	size_t n = 0;
 
 	if (word_start(s[0]))
-		while (word_byte(s[n]))
+		while (word_start(s[n]) || (s[n] >= '0' && s[n] <= '9'))
 			n++;
 	return n;
 }
 
-static bool is_keyword(const char *s, size_t len)
+/* A word that is not a keyword. */
+static bool importable(const char *s, size_t len)
 {
-	static const char *const words[] = {
+	static const char *const keywords[] = {
 		"False",  "None",   "True",    "and",      "as",       "assert", "async",
 		"await",  "break",  "class",   "continue", "def",      "del",    "elif",
 		"else",   "except", "finally", "for",      "from",     "global", "if",
@@ -144,15 +126,10 @@ static bool is_keyword(const char *s, size_t len)
 		"pass",   "raise",  "return",  "try",      "while",    "with",   "yield",
 	};
 
-	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strlen(words[i]) == len && !strncmp(words[i], s, len))
-			return true;
-	return false;
-}
-
-static bool importable(const char *s, size_t len)
-{
-	return len && word(s) == len && !is_keyword(s, len);
+	for (unsigned i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
+		if (strlen(keywords[i]) == len && !strncmp(keywords[i], s, len))
+			return false;
+	return len && word(s) == len;
 }
 
 /* ---- is a name defined ---- */
@@ -194,20 +171,19 @@ static bool imports(const char *s, const char *name, size_t len)
 /* Does the line assign the name: "a = ", "a: int = ", "a, b = "? */
 static bool assigns(const char *s, const char *name, size_t len)
 {
-	for (;;) {
-		size_t n = word(s);
-		bool found = n && is_name(s, name, len);
+	size_t n;
+
+	while ((n = word(s))) {
 		const char *behind = skip_blanks(s + n);
 
-		if (!n)
-			return false;
-		if (found &&
+		if (is_name(s, name, len) &&
 		    (*behind == ',' || *behind == ':' || (*behind == '=' && behind[1] != '=')))
 			return true;
 		if (*behind != ',' && *behind != '=')
 			return false;
 		s = skip_blanks(behind + 1);
 	}
+	return false;
 }
 
 /* The text after a keyword, or NULL. */
@@ -215,21 +191,22 @@ static const char *after(const char *s, const char *keyword)
 {
 	size_t n = strlen(keyword);
 
-	return !strncmp(s, keyword, n) && (s[n] == ' ' || s[n] == '\t') ? skip_blanks(s + n) : NULL;
+	if (strncmp(s, keyword, n) || (s[n] != ' ' && s[n] != '\t'))
+		return NULL;
+	return skip_blanks(s + n);
 }
 
 static bool line_defines(const char *s, const char *name, size_t len)
 {
 	const char *rest = after(s, "async");
 
-	rest = rest ? rest : s;
-	s = after(rest, "def");
-	s = s ? s : after(rest, "class");
-	if (s)
-		return is_name(s, name, len) || is_name(s, "__getattr__", 11);
-	if ((s = after(rest, "import")) || (s = after(rest, "from")))
-		return imports(s, name, len);
-	return assigns(rest, name, len);
+	if (rest)
+		s = rest;
+	if ((rest = after(s, "def")) || (rest = after(s, "class")))
+		return is_name(rest, name, len) || is_name(rest, "__getattr__", 11);
+	if ((rest = after(s, "import")) || (rest = after(s, "from")))
+		return imports(rest, name, len);
+	return assigns(s, name, len);
 }
 
 /* A parenthesis after import may span several lines, which are indented. */
@@ -258,7 +235,7 @@ static bool defines(const char *text, const char *name, size_t len)
 /* The module's text from a wheel (the caller's) or an sdist (copied); NULL: it does not exist. */
 static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const char *path)
 {
-	size_t len, n = strlen(path);
+	size_t len;
 	char *copy;
 
 	if (!w->sdist)
@@ -270,8 +247,9 @@ static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const c
 		if (!slash || !w->files[i].text)
 			continue;
 		slash += 1;
-		slash += strncmp(slash, "src/", 4) ? 0 : 4;
-		if (strlen(slash) != n || strcmp(slash, path))
+		if (!strncmp(slash, "src/", 4))
+			slash += 4;
+		if (strcmp(slash, path))
 			continue;
 		copy = rk_strdup(w->files[i].text);
 		if (!copy)
@@ -284,59 +262,30 @@ static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const c
 static char *module_source(struct rk_proving *p, struct rk_proof_package *w, const char *module,
 			   size_t len)
 {
-	char path[NAME_MAX_BYTES + 1], file[NAME_MAX_BYTES + 32];
-	char *text = NULL;
+	char file[NAME_MAX_BYTES + 32];
+	char *text;
 
 	if (len > NAME_MAX_BYTES)
 		return NULL;
 	for (size_t i = 0; i < len; i++)
-		path[i] = module[i] == '.' ? '/' : module[i];
-	path[len] = '\0';
-	for (unsigned i = 0; i < 2 && !text; i++) {
-		if (i == 0)
-			snprintf(file, sizeof(file), "%s.py", path);
-		else
-			snprintf(file, sizeof(file), "%s/__init__.py", path);
-		text = source_at(p, w, file);
-	}
-	return text;
+		file[i] = module[i] == '.' ? '/' : module[i];
+	memcpy(file + len, ".py", sizeof(".py"));
+	text = source_at(p, w, file);
+	if (text)
+		return text;
+	memcpy(file + len, "/__init__.py", sizeof("/__init__.py"));
+	return source_at(p, w, file);
 }
 
 /* ---- entry points ---- */
 
-static void check_target(struct rk_proving *p, struct rk_proof_package *w, const char *where,
-			 const char *script, size_t script_len, const char *target, size_t len)
-{
-	const char *colon = memchr(target, ':', len);
-	size_t module = colon ? (size_t)(colon - target) : 0;
-	const char *function = colon ? skip_blanks(colon + 1) : target;
-	size_t n = word(function);
-	char *text;
-
-	if (!module || !n || function + n > target + len) {
-		rk_proof_fault(p, "script-form", w, where, "'%.*s' is not 'module:function'",
-			       (int)len, target);
-		return;
-	}
-	while (module && target[module - 1] == ' ')
-		module--;
-	text = module_source(p, w, target, module);
-	if (!text && !p->rc)
-		rk_proof_fault(p, "script-module", w, where,
-			       "script '%.*s' is in the module '%.*s', which does not exist",
-			       (int)script_len, script, (int)module, target);
-	else if (text && !defines(text, function, n))
-		rk_proof_fault(p, "script-function", w, where,
-			       "script '%.*s' calls '%.*s', which does not exist in '%.*s'",
-			       (int)script_len, script, (int)n, function, (int)module, target);
-	rk_free(text);
-}
-
+/* One line "name = module:function" of `len` bytes. */
 static void check_script(struct rk_proving *p, struct rk_proof_package *w, const char *where,
 			 const char *line, size_t len)
 {
-	const char *equals = memchr(line, '=', len), *target;
-	size_t name = equals ? (size_t)(equals - line) : 0;
+	const char *end = line + len, *equals = memchr(line, '=', len), *target, *colon, *function;
+	size_t name = equals ? (size_t)(equals - line) : 0, module, n;
+	char *text;
 
 	while (name && line[name - 1] == ' ')
 		name--;
@@ -346,8 +295,29 @@ static void check_script(struct rk_proving *p, struct rk_proof_package *w, const
 		return;
 	}
 	target = skip_blanks(equals + 1);
-	check_target(p, w, where, line, name, target,
-		     target < line + len ? (size_t)(line + len - target) : 0);
+	if (target > end)
+		end = target;
+	colon = memchr(target, ':', (size_t)(end - target));
+	module = colon ? (size_t)(colon - target) : 0;
+	function = colon ? skip_blanks(colon + 1) : target;
+	n = word(function);
+	if (!module || !n || function + n > end) {
+		rk_proof_fault(p, "script-form", w, where, "'%.*s' is not 'module:function'",
+			       (int)(end - target), target);
+		return;
+	}
+	while (module && target[module - 1] == ' ')
+		module--;
+	text = module_source(p, w, target, module);
+	if (!text && !p->rc)
+		rk_proof_fault(p, "script-module", w, where,
+			       "script '%.*s' is in the module '%.*s', which does not exist",
+			       (int)name, line, (int)module, target);
+	else if (text && !defines(text, function, n))
+		rk_proof_fault(p, "script-function", w, where,
+			       "script '%.*s' calls '%.*s', which does not exist in '%.*s'",
+			       (int)name, line, (int)n, function, (int)module, target);
+	rk_free(text);
 }
 
 static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w, const char *where,
@@ -380,29 +350,12 @@ static void check_import(struct rk_proving *p, struct rk_proof_package *w)
 		bool package = path[top] && !strcmp(path + top, "/__init__.py");
 		bool module = !path[top] && rk_text_ends(path, len, ".py");
 
-		top -= module ? 3 : 0;
+		if (module)
+			top -= strlen(".py");
 		if ((package || module) && !importable(path, top))
 			rk_proof_fault(p, "name-import", w, path,
 				       "Python cannot import '%.*s': invalid name", (int)top, path);
 	}
-}
-
-static void check_top_level(struct rk_proving *p, struct rk_proof_package *w)
-{
-	char path[RK_PROOF_PATH_MAX];
-	size_t len;
-	char *text;
-
-	snprintf(path, sizeof(path), "%stop_level.txt", w->dist_info);
-	text = rk_proof_load(p, w, path, &len);
-	for (const char *line = text; line && *line; line = next_line(line)) {
-		size_t n = strcspn(line, "\r\n");
-
-		if (n && !importable(line, n))
-			rk_proof_fault(p, "name-import", w, path,
-				       "Python cannot import '%.*s': invalid name", (int)n, line);
-	}
-	rk_free(text);
 }
 
 void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
@@ -420,7 +373,18 @@ void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 	check_import(p, w);
 	if (!w->dist_info[0])
 		return;
-	check_top_level(p, w);
+
+	snprintf(path, sizeof(path), "%stop_level.txt", w->dist_info);
+	text = rk_proof_load(p, w, path, &len);
+	for (const char *line = text; line && *line; line = next_line(line)) {
+		size_t n = strcspn(line, "\r\n");
+
+		if (n && !importable(line, n))
+			rk_proof_fault(p, "name-import", w, path,
+				       "Python cannot import '%.*s': invalid name", (int)n, line);
+	}
+	rk_free(text);
+
 	snprintf(path, sizeof(path), "%sentry_points.txt", w->dist_info);
 	text = rk_proof_load(p, w, path, &len);
 	if (text)

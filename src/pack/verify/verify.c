@@ -116,20 +116,9 @@ static int by_place(const void *a, const void *b)
 		c = strcmp(x->path, y->path);
 	if (!c)
 		c = strcmp(x->kind, y->kind);
-	return c ? c : strcmp(x->text, y->text);
-}
-
-/* Sorts findings and removes duplicates, which alternative sets may have reported. */
-static void tidy_findings(struct rk_proving *p)
-{
-	size_t n = 0;
-
-	if (p->nfindings)
-		qsort(p->findings, p->nfindings, sizeof(*p->findings), by_place);
-	for (size_t i = 0; i < p->nfindings; i++)
-		if (!n || by_place(&p->findings[n - 1], &p->findings[i]))
-			p->findings[n++] = p->findings[i];
-	p->nfindings = n;
+	if (!c)
+		c = strcmp(x->text, y->text);
+	return c;
 }
 
 /* ---- packages ---- */
@@ -161,13 +150,14 @@ static void add_package(struct rk_proving *p, const char *path, unsigned group)
 {
 	struct rk_proof_package *v =
 		rk_grow(p->packages, &p->cap_packages, p->npackages + 1, sizeof(*v));
-	const char *copy = v ? rk_proof_text(p, path, strlen(path)) : NULL;
+	const char *copy;
 
 	if (!v) {
 		rk_proof_nomem(p);
 		return;
 	}
 	p->packages = v;
+	copy = rk_proof_text(p, path, strlen(path));
 	if (!copy)
 		return;
 	v[p->npackages++] = (struct rk_proof_package){ .path = copy,
@@ -200,13 +190,15 @@ static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *e
 
 		if (!is_wheel(path) && !is_sdist(path))
 			continue;
-		if (folder == 5 && !strncmp(rest, "dist/", 5))
-			folder = 0;
-		if (folder && (!before || folder != last || strncmp(before, rest, folder)))
+		if (folder == 0 || (folder == 5 && !strncmp(rest, "dist/", 5))) {
+			add_package(p, path, 0);
+			continue;
+		}
+		if (!before || folder != last || strncmp(before, rest, folder))
 			p->groups++;
-		before = folder ? rest : before;
-		last = folder ? folder : last;
-		add_package(p, path, folder ? p->groups : 0);
+		before = rest;
+		last = folder;
+		add_package(p, path, p->groups);
 	}
 	rk_walk_release(&found);
 }
@@ -236,14 +228,19 @@ static int by_file(const void *a, const void *b)
 	const struct rk_proof_package *x = a, *y = b;
 	int c = strcmp(x->file, y->file);
 
-	c = c ? c : (x->group > y->group) - (x->group < y->group);
-	return c ? c : strcmp(x->path, y->path);
+	if (!c)
+		c = (x->group > y->group) - (x->group < y->group);
+	if (!c)
+		c = strcmp(x->path, y->path);
+	return c;
 }
 
 /* ---- the whole ---- */
 
 static void prove(struct rk_proving *p, struct rk_error *err)
 {
+	size_t n = 0;
+
 	if (collect(p, err) < 0 || p->rc)
 		return;
 	qsort(p->packages, p->npackages, sizeof(*p->packages), by_file);
@@ -257,7 +254,14 @@ static void prove(struct rk_proving *p, struct rk_error *err)
 	}
 	for (unsigned g = p->groups ? 1 : 0; g <= p->groups && p->rc == 0; g++)
 		rk_proof_closure(p, g);
-	tidy_findings(p);
+
+	/* sort findings and remove duplicates, which alternative sets may have reported */
+	if (p->nfindings)
+		qsort(p->findings, p->nfindings, sizeof(*p->findings), by_place);
+	for (size_t i = 0; i < p->nfindings; i++)
+		if (!n || by_place(&p->findings[n - 1], &p->findings[i]))
+			p->findings[n++] = p->findings[i];
+	p->nfindings = n;
 }
 
 static void destroy_proof(void *p)

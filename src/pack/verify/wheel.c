@@ -50,32 +50,30 @@ static bool split_wheel(struct rk_proving *p, struct rk_proof_package *w, size_t
 	return true;
 }
 
-static bool split_sdist(struct rk_proving *p, struct rk_proof_package *w, size_t len)
-{
-	const char *dash = memrchr(w->file, '-', len);
-
-	if (!dash || dash == w->file || dash + 1 == w->file + len)
-		return false;
-	w->name = normal(p, w->file, (size_t)(dash - w->file));
-	w->version = rk_proof_text(p, dash + 1, (size_t)(w->file + len - dash) - 1);
-	return true;
-}
-
 void rk_proof_file_name(struct rk_proving *p, struct rk_proof_package *w)
 {
 	size_t len = strlen(w->file);
-	bool ok = w->sdist ? split_sdist(p, w, len - strlen(".tar.gz")) :
-			     split_wheel(p, w, len - strlen(".whl"));
 
-	if (!ok)
-		rk_proof_fault(p, "file-name", w, "", "the file name is not %s",
-			       w->sdist ? "NAME-VERSION.tar.gz" :
-					  "NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
+	if (w->sdist) {
+		const char *end = w->file + len - strlen(".tar.gz");
+		const char *dash = memrchr(w->file, '-', (size_t)(end - w->file));
+
+		if (!dash || dash == w->file || dash + 1 == end) {
+			rk_proof_fault(p, "file-name", w, "",
+				       "the file name is not NAME-VERSION.tar.gz");
+		} else {
+			w->name = normal(p, w->file, (size_t)(dash - w->file));
+			w->version = rk_proof_text(p, dash + 1, (size_t)(end - dash) - 1);
+		}
+	} else if (!split_wheel(p, w, len - strlen(".whl"))) {
+		rk_proof_fault(p, "file-name", w, "",
+			       "the file name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
+	}
 	/* NULL after an error that stopped everything */
-	w->name = w->name ? w->name : "";
-	w->version = w->version ? w->version : "";
-	w->tags = w->tags ? w->tags : "";
-	w->platforms = w->platforms ? w->platforms : "";
+	w->name = rk_text_or_empty(w->name);
+	w->version = rk_text_or_empty(w->version);
+	w->tags = rk_text_or_empty(w->tags);
+	w->platforms = rk_text_or_empty(w->platforms);
 }
 
 /* ---- texts ---- */
@@ -122,9 +120,10 @@ static const char *next_line(const char *line)
 
 const char *rk_proof_header(struct rk_proving *p, const char *text, const char *name)
 {
+	size_t len;
+
 	for (const char *line = text; *line && *line != '\n' && *line != '\r';
 	     line = next_line(line)) {
-		size_t len;
 		const char *value = value_of(line, name, &len);
 
 		if (value)
@@ -223,29 +222,11 @@ static bool has_tag(const struct rk_proof_package *w, const char *tag, size_t le
 	return false;
 }
 
-static void check_tags(struct rk_proving *p, struct rk_proof_package *w, const char *path,
-		       const char *text)
-{
-	unsigned n = 0;
-
-	for (const char *line = text; *line; line = next_line(line)) {
-		size_t len;
-		const char *tag = value_of(line, "Tag", &len);
-
-		n += tag ? 1 : 0;
-		/* tags with several Pythons are not split here */
-		if (tag && !memchr(w->tags, '.', strcspn(w->tags, "-")) && !has_tag(w, tag, len))
-			rk_proof_fault(p, "wheel-wrong", w, path,
-				       "tag '%.*s' is not in the file name", (int)len, tag);
-	}
-	if (!n)
-		rk_proof_fault(p, "wheel-wrong", w, path, "Tag is missing");
-}
-
 static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 {
 	const char *path, *version, *pure;
 	char *text = load_info(p, w, "WHEEL", &path);
+	bool found = false;
 
 	if (!text || !path) {
 		rk_free(text);
@@ -258,7 +239,20 @@ static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 	if (!pure || (strcmp(pure, "true") && strcmp(pure, "false")))
 		rk_proof_fault(p, "wheel-wrong", w, path,
 			       "Root-Is-Purelib is neither true nor false");
-	check_tags(p, w, path, text);
+	for (const char *line = text; *line; line = next_line(line)) {
+		size_t len;
+		const char *tag = value_of(line, "Tag", &len);
+
+		if (!tag)
+			continue;
+		found = true;
+		/* tags with several Pythons are not split here */
+		if (!memchr(w->tags, '.', strcspn(w->tags, "-")) && !has_tag(w, tag, len))
+			rk_proof_fault(p, "wheel-wrong", w, path,
+				       "tag '%.*s' is not in the file name", (int)len, tag);
+	}
+	if (!found)
+		rk_proof_fault(p, "wheel-wrong", w, path, "Tag is missing");
 	rk_free(text);
 }
 
@@ -313,7 +307,6 @@ struct record {
 	const char *path;         /* of RECORD */
 	struct rk_path_map files; /* members: number in w->files */
 	bool *listed;             /* by number */
-	size_t line;
 };
 
 /* ---- csv ---- */
@@ -371,26 +364,13 @@ static unsigned row(char **at, char *cells[CELLS])
 
 /* ---- lines ---- */
 
-/* URL-safe base64 without padding. */
-static void sum_text(const uint8_t sha256[RK_SHA256_BYTES], char text[SUM_TEXT + 1])
-{
-	static const char letters[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-	for (unsigned i = 0; i < SUM_TEXT; i++) {
-		unsigned bit = 6 * i, at = bit / 8;
-		unsigned two = sha256[at] * 256u;
-
-		two |= at + 1 < RK_SHA256_BYTES ? sha256[at + 1] : 0;
-		text[i] = letters[two >> (10 - bit % 8) & 63];
-	}
-	text[SUM_TEXT] = '\0';
-}
-
 static void check_sum(struct record *r, const struct rk_proof_file *f, const char *sum,
 		      const char *size)
 {
-	char want[SUM_TEXT + 1];
+	/* URL-safe base64 without padding */
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	char want[SUM_TEXT + 1] = "";
 	uint64_t n;
 
 	if (rk_num_u64(size, strlen(size), &n) != RK_NUM_OK || n != f->size)
@@ -401,7 +381,13 @@ static void check_sum(struct record *r, const struct rk_proof_file *f, const cha
 			       "RECORD has '%.40s' instead of a SHA-256", sum);
 		return;
 	}
-	sum_text(f->sha256, want);
+	for (unsigned i = 0; i < SUM_TEXT; i++) {
+		unsigned bit = 6 * i, at = bit / 8, two = f->sha256[at] * 256u;
+
+		if (at + 1 < RK_SHA256_BYTES)
+			two |= f->sha256[at + 1];
+		want[i] = letters[two >> (10 - bit % 8) & 63];
+	}
 	if (f->summed && strcmp(sum + 7, want))
 		rk_proof_fault(r->p, "record-hash", r->w, f->path,
 			       "its SHA-256 is %s, but RECORD says '%.60s'", want, sum + 7);
@@ -416,85 +402,83 @@ static bool may_lack_sum(const struct record *r, const char *path)
 	       (!path[n] || !strcmp(path + n, ".jws") || !strcmp(path + n, ".p7s"));
 }
 
-static void check_line(struct record *r, char *cells[CELLS])
-{
-	ptrdiff_t i = rk_path_map_find(&r->files, cells[0], strlen(cells[0]));
-
-	if (i < 0) {
-		rk_proof_fault(r->p, "record-extra", r->w, cells[0],
-			       "RECORD lists it, but it does not exist");
-		return;
-	}
-	if (r->listed[i])
-		rk_proof_fault(r->p, "record-twice", r->w, cells[0], "RECORD lists it twice");
-	r->listed[i] = true;
-	if (!may_lack_sum(r, cells[0]))
-		check_sum(r, &r->w->files[i], cells[1], cells[2]);
-	else if (!strcmp(cells[0], r->path) && (cells[1][0] || cells[2][0]))
-		rk_proof_fault(r->p, "record-form", r->w, r->path,
-			       "it has a hash or size for itself");
-}
-
 static void check_lines(struct record *r, char *text)
 {
 	char *at = text, *cells[CELLS];
 
-	while (*at) {
+	for (size_t line = 1; *at; line++) {
 		unsigned n = row(&at, cells);
+		ptrdiff_t i;
 
-		r->line++;
-		if (n == CELLS)
-			check_line(r, cells);
-		else if (n != 1 || cells[0][0])
+		if (n != CELLS) {
+			if (n != 1 || cells[0][0])
+				rk_proof_fault(r->p, "record-form", r->w, r->path,
+					       "line %zu is not 'path,hash,size'", line);
+			continue;
+		}
+		i = rk_path_map_find(&r->files, cells[0], strlen(cells[0]));
+		if (i < 0) {
+			rk_proof_fault(r->p, "record-extra", r->w, cells[0],
+				       "RECORD lists it, but it does not exist");
+			continue;
+		}
+		if (r->listed[i])
+			rk_proof_fault(r->p, "record-twice", r->w, cells[0],
+				       "RECORD lists it twice");
+		r->listed[i] = true;
+		if (!may_lack_sum(r, cells[0]))
+			check_sum(r, &r->w->files[i], cells[1], cells[2]);
+		else if (!strcmp(cells[0], r->path) && (cells[1][0] || cells[2][0]))
 			rk_proof_fault(r->p, "record-form", r->w, r->path,
-				       "line %zu is not 'path,hash,size'", r->line);
+				       "it has a hash or size for itself");
 	}
-	for (size_t i = 0; i < r->w->n; i++)
-		if (!r->listed[i] && !r->w->files[i].inner && r->w->files[i].path[0] &&
-		    !may_lack_sum(r, r->w->files[i].path))
-			rk_proof_fault(r->p, "record-missing", r->w, r->w->files[i].path,
+	for (size_t i = 0; i < r->w->n; i++) {
+		const struct rk_proof_file *f = &r->w->files[i];
+
+		if (!r->listed[i] && !f->inner && f->path[0] && !may_lack_sum(r, f->path))
+			rk_proof_fault(r->p, "record-missing", r->w, f->path,
 				       "RECORD does not list it");
-}
-
-/* Of duplicate members, check the last one: that one gets installed. */
-static bool map_files(struct record *r)
-{
-	struct rk_error err = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; i < r->w->n && rc == 0; i++)
-		if (!r->w->files[i].inner && r->w->files[i].path[0])
-			rc = rk_path_map_put(&r->files, r->w->files[i].path, i, &err);
-	r->listed = rc == 0 ? rk_calloc(r->w->n + 1, sizeof(*r->listed)) : NULL;
-	for (size_t i = 0; r->listed && i < r->w->n; i++) {
-		const char *path = r->w->files[i].path;
-		ptrdiff_t k = rk_path_map_find(&r->files, path, strlen(path));
-
-		r->listed[i] = k >= 0 && (size_t)k != i;
 	}
-	if (!r->listed)
-		rk_proof_nomem(r->p);
-	return r->listed;
 }
 
 static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 {
 	struct record r = { .p = p, .w = w };
+	struct rk_error err = { 0 };
 	char path[RK_PROOF_PATH_MAX];
 	char *text;
 	size_t len = 0;
+	int rc = 0;
 
 	snprintf(path, sizeof(path), "%sRECORD", w->dist_info);
 	r.path = path;
 	text = rk_proof_load(p, w, path, &len);
-	if (!text && rk_zip_find(w->zip, path))
-		return; /* already reported */
-	if (!text)
+	if (!text && !rk_zip_find(w->zip, path)) /* otherwise it was already reported */
 		rk_proof_fault(p, "record-absent", w, path, "RECORD is missing");
-	else if (strlen(text) != len)
+	if (!text)
+		return;
+	if (strlen(text) != len) {
 		rk_proof_fault(p, "record-form", w, path, "it contains a NUL byte");
-	else if (map_files(&r))
-		check_lines(&r, text);
+		goto out;
+	}
+
+	for (size_t i = 0; i < w->n && rc == 0; i++)
+		if (!w->files[i].inner && w->files[i].path[0])
+			rc = rk_path_map_put(&r.files, w->files[i].path, i, &err);
+	r.listed = rc == 0 ? rk_calloc(w->n + 1, sizeof(*r.listed)) : NULL;
+	if (!r.listed) {
+		rk_proof_nomem(p);
+		goto out;
+	}
+	/* of duplicate members, check the last one: that one gets installed */
+	for (size_t i = 0; i < w->n; i++) {
+		ptrdiff_t k =
+			rk_path_map_find(&r.files, w->files[i].path, strlen(w->files[i].path));
+
+		r.listed[i] = k >= 0 && (size_t)k != i;
+	}
+	check_lines(&r, text);
+out:
 	rk_path_map_release(&r.files);
 	rk_free(r.listed);
 	rk_free(text);
@@ -502,37 +486,33 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 
 /* ---- platform tags, machines and the needed glibc ---- */
 
-/* Checks one file against one platform tag of the wheel. */
-static void check_file(struct rk_proving *p, struct rk_proof_package *w,
-		       const struct rk_proof_file *f, const char *tag, size_t len)
-{
-	const char *machine = rk_machine_word(f->elf->machine);
-	size_t m = machine ? strlen(machine) : 0;
-	struct rk_glibc floor;
-
-	if (!machine || len <= m || strncmp(tag + len - m, machine, m) || tag[len - m - 1] != '_')
-		rk_proof_fault(p, "tag-machine", w, f->path,
-			       "is for %s, but the wheel is for '%.*s'",
-			       machine ? machine : "another machine", (int)len, tag);
-	else if (rk_glibc_promised(tag, &floor) && rk_glibc_newer(f->elf->glibc, floor))
-		rk_proof_fault(p, "tag-glibc", w, f->path,
-			       "needs glibc %u.%u, but the wheel promises %u.%u ('%.*s')",
-			       f->elf->glibc.major, f->elf->glibc.minor, floor.major, floor.minor,
-			       (int)len, tag);
-}
-
+/* Checks each file against each platform tag of the wheel. */
 static void check_platforms(struct rk_proving *p, struct rk_proof_package *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		const char *tag = w->platforms;
+		const struct rk_proof_elf *elf = w->files[i].elf;
+		const char *path = w->files[i].path, *machine, *tag;
+		struct rk_glibc floor;
+		size_t n, m;
 
-		if (!rk_proof_is_loadable(w->files[i].elf))
+		if (!rk_proof_is_loadable(elf))
 			continue;
-		while (*tag) {
-			size_t n = strcspn(tag, ".");
-
-			check_file(p, w, &w->files[i], tag, n);
-			tag += n + (tag[n] == '.');
+		machine = rk_machine_word(elf->machine);
+		m = machine ? strlen(machine) : 0;
+		for (tag = w->platforms; *tag; tag += n + (tag[n] == '.')) {
+			n = strcspn(tag, ".");
+			if (!machine || n <= m || strncmp(tag + n - m, machine, m) ||
+			    tag[n - m - 1] != '_')
+				rk_proof_fault(p, "tag-machine", w, path,
+					       "is for %s, but the wheel is for '%.*s'",
+					       machine ? machine : "another machine", (int)n, tag);
+			else if (rk_glibc_promised(tag, &floor) &&
+				 rk_glibc_newer(elf->glibc, floor))
+				rk_proof_fault(
+					p, "tag-glibc", w, path,
+					"needs glibc %u.%u, but the wheel promises %u.%u ('%.*s')",
+					elf->glibc.major, elf->glibc.minor, floor.major,
+					floor.minor, (int)n, tag);
 		}
 	}
 }
@@ -572,7 +552,7 @@ void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret)
 	if (most.major)
 		ret->glibc = rk_arena_textf(p->arena, "%u.%u", most.major, most.minor);
 	/* no tag is older than these */
-	floor = machine == EM_AARCH64 ? (struct rk_glibc){ 2, 17 } : (struct rk_glibc){ 2, 5 };
+	floor = (struct rk_glibc){ 2, machine == EM_AARCH64 ? 17 : 5 };
 	if (rk_glibc_newer(most, floor))
 		floor = most;
 	if (most.major && !mixed && rk_machine_word(machine))
