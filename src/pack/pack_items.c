@@ -42,13 +42,6 @@ static const char *note_of_name(const char *path)
 	return NULL;
 }
 
-/* SONAMEs become file names: ignore those that are not valid as one. */
-static bool is_file_name(const char *s)
-{
-	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 &&
-	       rk_artifact_name_fits(s);
-}
-
 static int keep_text(struct rk_pack_plan *p, const char *s, const char **ret, struct rk_error *err)
 {
 	*ret = rk_arena_text(p->arena, s, strlen(s));
@@ -71,11 +64,12 @@ static bool is_host(uint16_t machine)
 static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file_facts *f,
 		struct rk_error *err)
 {
-	const char *rpath = elf->runpath ? elf->runpath : elf->rpath;
-	int rc = 0;
+	const char *rpath = elf->runpath ? elf->runpath : elf->rpath, *s = elf->soname;
+	int rc;
 
 	if (elf->kind != RK_ELF_EXE && elf->kind != RK_ELF_SHARED) {
-		f->note = elf->kind == RK_ELF_OTHER ? "object file or device code" : "";
+		if (elf->kind == RK_ELF_OTHER)
+			f->note = "object file or device code";
 		return 0;
 	}
 	if (!is_host(elf->machine)) {
@@ -87,11 +81,14 @@ static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file
 	else /* without an interpreter no loader reads the run path, even if there is a dynamic section */
 		f->type = elf->dynamic && elf->interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
 	f->machine = elf->wide ? elf->machine : 0;
-	if (elf->soname && elf->kind == RK_ELF_SHARED && is_file_name(elf->soname))
-		rc = keep_text(p, elf->soname, &f->soname, err);
-	if (rc == 0 && rpath)
-		rc = keep_text(p, rpath, &f->rpath, err);
-	return rc;
+	/* SONAMEs become file names: ignore those that are not valid as one */
+	if (s && elf->kind == RK_ELF_SHARED && *s && !strchr(s, '/') && strcmp(s, ".") != 0 &&
+	    strcmp(s, "..") != 0 && rk_artifact_name_fits(s)) {
+		rc = keep_text(p, s, &f->soname, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rpath ? keep_text(p, rpath, &f->rpath, err) : 0;
 }
 
 static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_file_facts *f,
@@ -134,7 +131,7 @@ int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 	struct rk_file_facts *f;
 	char head[HEAD_BYTES];
 	size_t n = 0;
-	int rc = 0;
+	int rc;
 
 	if (file->facts) {
 		*ret = file->facts;
@@ -148,11 +145,9 @@ int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 	if (!f->note) {
 		f->note = "";
 		rc = rk_origin_head(file->origin, head, sizeof(head), &n, err);
-		if (rc == 0 && rk_elf_is(head, n))
-			rc = look(p, file, f, err);
+		if (rc < 0 || (rk_elf_is(head, n) && (rc = look(p, file, f, err)) < 0))
+			return rc;
 	}
-	if (rc < 0)
-		return rc;
 	((struct rk_entry *)file)->facts = f; /* entries belong to the plan; this marks them */
 	*ret = f;
 	return 0;
@@ -233,9 +228,10 @@ static void put_up(struct rk_bytes *out, size_t n)
 /* A copy of the text in the arena; releases it. NULL: no memory, reported. */
 static const char *keep(struct rk_pack_work *k, struct rk_bytes *b)
 {
-	const char *text = b->bad ? NULL :
-				    rk_arena_text(k->pl->p->arena, (const char *)b->data, b->len);
+	const char *text = NULL;
 
+	if (!b->bad)
+		text = rk_arena_text(k->pl->p->arena, (const char *)b->data, b->len);
 	if (!text)
 		rk_fail_nomem(k->pl->err);
 	rk_bytes_release(b);
@@ -268,39 +264,24 @@ static const char *way_between(struct rk_pack_work *k, const char *from, const c
 
 /* ---- run paths ---- */
 
-static bool has_part(const struct rk_bytes *list, const char *part, size_t len)
-{
-	const char *s = (const char *)list->data;
-	size_t at = 0, n;
-
-	for (; at < list->len; at += n + 1) {
-		const char *colon = memchr(s + at, ':', list->len - at);
-
-		n = colon ? (size_t)(colon - s) - at : list->len - at;
-		if (n == len && memcmp(s + at, part, len) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Skips duplicates and empty parts: an empty part means the current directory. */
 static void put_part(struct rk_bytes *out, const char *part, size_t len)
 {
-	if (!len || out->bad || has_part(out, part, len))
+	const char *s = (const char *)out->data;
+	size_t n;
+
+	if (!len || out->bad)
 		return;
+	for (size_t at = 0; at < out->len; at += n + 1) {
+		const char *colon = memchr(s + at, ':', out->len - at);
+
+		n = colon ? (size_t)(colon - s) - at : out->len - at;
+		if (n == len && memcmp(s + at, part, len) == 0)
+			return;
+	}
 	if (out->len)
 		rk_bytes_puts(out, ":");
 	rk_bytes_put(out, part, len);
-}
-
-static const char *platform_of(struct rk_pack_work *k, const char *logical)
-{
-	struct rk_pack_plan *p = k->pl->p;
-	const struct rk_pack_kind *kind = rk_pack_table_find(p->table, logical);
-
-	return kind ? rk_pack_platform_name(p->arena, p->table, kind, p->kpack, k->d->family,
-					    p->nonce) :
-		      NULL;
 }
 
 /*
@@ -309,6 +290,7 @@ static const char *platform_of(struct rk_pack_work *k, const char *logical)
  */
 static const char *rpath_for(struct rk_pack_work *k, const char *path, const char *old)
 {
+	struct rk_pack_plan *p = k->pl->p;
 	struct rk_bytes out, part;
 	size_t n;
 
@@ -320,33 +302,22 @@ static const char *rpath_for(struct rk_pack_work *k, const char *path, const cha
 	}
 	for (size_t i = 0; i < k->d->kind->nrpaths; i++) {
 		const struct rk_pack_rpath *r = &k->d->kind->rpaths[i];
-		const char *platform = platform_of(k, r->kind);
+		const struct rk_pack_kind *kind = rk_pack_table_find(p->table, r->kind);
+		const char *platform = NULL;
 
+		if (kind)
+			platform = rk_pack_platform_name(p->arena, p->table, kind, p->kpack,
+							 k->d->family, p->nonce);
 		rk_bytes_clear(&part);
 		rk_bytes_puts(&part, "$ORIGIN/");
 		put_up(&part, depth_of(path) + 1);
-		rk_bytes_printf(&part, "/%s/%s", platform ? platform : "", r->dir);
+		rk_bytes_printf(&part, "/%s/%s", rk_text_or_empty(platform), r->dir);
 		out.bad |= part.bad || !platform;
 		if (!out.bad)
 			put_part(&out, (const char *)part.data, part.len);
 	}
 	rk_bytes_release(&part);
 	return keep(k, &out);
-}
-
-static const char *edit_text(struct rk_pack_work *k, const struct rk_elf_edit *e, const char *rpath)
-{
-	static const char *const ways[] = { [RK_ELF_SAME] = "as it was",
-					    [RK_ELF_TAG] = "kind of entry",
-					    [RK_ELF_IN_PLACE] = "in place",
-					    [RK_ELF_ROOM] = "in unused space",
-					    [RK_ELF_SEGMENT] = "new segment" };
-	const char *tag = k->pl->o->runpath ? "runpath" : "rpath";
-	unsigned long long more = e->new_size - e->old_size;
-
-	if (more)
-		return rk_pack_text(k, "%s '%s' (%s, +%llu bytes)", tag, rpath, ways[e->way], more);
-	return rk_pack_text(k, "%s '%s' (%s)", tag, rpath, ways[e->way]);
 }
 
 /* 1: *ret is the edit; 0: the file is copied unchanged, with a warning. */
@@ -378,24 +349,6 @@ static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const 
 
 /* ---- files ---- */
 
-/* All host files of a package are for one machine, which decides its launchers and its tag. */
-static int check_machine(struct rk_pack_work *k, const struct rk_entry *file,
-			 const struct rk_file_facts *f)
-{
-	if (!f->machine)
-		return 0;
-	if (!k->d->machine) {
-		k->d->machine = f->machine;
-		k->machine_of = file->origin->name;
-	}
-	if (k->d->machine != f->machine)
-		return rk_fail(k->pl->err, RK_E_USAGE,
-			       "'%s' and '%s' are for different machines (%u and %u): one package "
-			       "cannot have both",
-			       k->machine_of, file->origin->name, k->d->machine, f->machine);
-	return 0;
-}
-
 static int set_content(struct rk_pack_work *k, struct rk_pack_item *item,
 		       const struct rk_entry *file, const struct rk_elf_edit *edit)
 {
@@ -419,8 +372,15 @@ static int set_content(struct rk_pack_work *k, struct rk_pack_item *item,
 static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const struct rk_entry *file,
 		     const struct rk_file_facts *f, bool devel)
 {
+	static const char *const ways[] = { [RK_ELF_SAME] = "as it was",
+					    [RK_ELF_TAG] = "kind of entry",
+					    [RK_ELF_IN_PLACE] = "in place",
+					    [RK_ELF_ROOM] = "in unused space",
+					    [RK_ELF_SEGMENT] = "new segment" };
+	const char *tag = k->pl->o->runpath ? "runpath" : "rpath";
 	const char *rpath = devel ? f->rpath : rpath_for(k, item->path, f->rpath);
 	struct rk_elf_edit edit = { 0 };
+	unsigned long long more;
 	int rc;
 
 	if (!rpath)
@@ -434,7 +394,12 @@ static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const st
 		return set_content(k, item, file, NULL);
 	if (item->action == RK_PACK_COPY)
 		item->action = RK_PACK_EDIT;
-	item->edit = edit_text(k, &edit, rpath);
+	more = edit.new_size - edit.old_size;
+	if (more)
+		item->edit = rk_pack_text(k, "%s '%s' (%s, +%llu bytes)", tag, rpath,
+					  ways[edit.way], more);
+	else
+		item->edit = rk_pack_text(k, "%s '%s' (%s)", tag, rpath, ways[edit.way]);
 	return item->edit ? set_content(k, item, file, &edit) : RK_E_NOMEM;
 }
 
@@ -460,8 +425,18 @@ int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_e
 	struct rk_pack_item *item;
 	int rc = rk_file_facts(k->pl->p, file, &f, k->pl->err);
 
-	if (rc < 0 || (!devel && (rc = check_machine(k, file, f)) < 0))
+	if (rc < 0)
 		return rc;
+	/* all host files of a package are for one machine, which decides its launchers and its tag */
+	if (!devel && f->machine && !k->d->machine) {
+		k->d->machine = f->machine;
+		k->machine_of = file->origin->name;
+	}
+	if (!devel && f->machine && k->d->machine != f->machine)
+		return rk_fail(k->pl->err, RK_E_USAGE,
+			       "'%s' and '%s' are for different machines (%u and %u): one package "
+			       "cannot have both",
+			       k->machine_of, file->origin->name, k->d->machine, f->machine);
 	item = rk_pack_item_add(k, path, action, *reason ? reason : reason_of(f));
 	if (!item)
 		return RK_E_NOMEM;
@@ -506,26 +481,24 @@ int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct 
 	item = rk_pack_item_add(k, path, RK_PACK_LAUNCHER, "link to a program");
 	if (!item || !(item->edit = rk_pack_text(k, "runs '%s'", way)))
 		return RK_E_NOMEM;
+	item->mode = 0755;
+	item->entry = program;
 	rk_bytes_init(&out, RK_LAUNCHER_BYTES_MAX + RK_LAUNCHER_PATH_MAX);
 	rc = rk_launcher_make(machine, way, &out, k->pl->err);
 	if (rc == 0)
 		rc = set_bytes(k, item, &out);
 	rk_bytes_release(&out);
-	item->mode = 0755;
-	item->entry = program;
 	return rc;
 }
 
 int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const char *soname,
 		     uint16_t machine)
 {
-	const char *slash = strrchr(item->path, '/');
 	struct rk_bytes out;
 	int rc;
 
 	rk_bytes_init(&out, 1 << 20);
-	rc = rk_alias_library_make(machine, slash ? slash + 1 : item->path, soname, &out,
-				   k->pl->err);
+	rc = rk_alias_library_make(machine, rk_base_name(item->path), soname, &out, k->pl->err);
 	if (rc == 0)
 		rc = set_bytes(k, item, &out);
 	rk_bytes_release(&out);

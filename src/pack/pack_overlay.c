@@ -37,37 +37,28 @@ void rk_overlay_release(struct rk_overlay *t)
 	*t = (struct rk_overlay){ 0 };
 }
 
-/* 1: same bytes; 0: different. */
-static int same_bytes(const struct rk_origin *a, const struct rk_origin *b, struct rk_error *err)
+/* 1: the same kind with the same bytes or text; 0: different. */
+static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_error *err)
 {
 	struct rk_view x = { 0 }, y = { 0 };
 	int rc;
 
-	if (a->size != b->size)
+	if (a->kind != b->kind)
 		return 0;
-	rc = rk_origin_view(a, &x, err);
-	if (rc == 0)
-		rc = rk_origin_view(b, &y, err);
-	if (rc == 0)
-		rc = x.len == y.len && (!x.len || memcmp(x.data, y.data, x.len) == 0);
+	if (a->kind == RK_ENTRY_DIR)
+		return 1;
+	if (a->kind == RK_ENTRY_LINK)
+		return strcmp(a->link, b->link) == 0;
+	if (a->origin->size != b->origin->size)
+		return 0;
+	if ((rc = rk_origin_view(a->origin, &x, err)) < 0 ||
+	    (rc = rk_origin_view(b->origin, &y, err)) < 0)
+		goto out;
+	rc = x.len == y.len && (!x.len || memcmp(x.data, y.data, x.len) == 0);
+out:
 	rk_view_close(&x);
 	rk_view_close(&y);
 	return rc;
-}
-
-static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_error *err)
-{
-	if (a->kind != b->kind)
-		return 0;
-	switch (a->kind) {
-	case RK_ENTRY_FILE:
-		return same_bytes(a->origin, b->origin, err);
-	case RK_ENTRY_LINK:
-		return strcmp(a->link, b->link) == 0;
-	case RK_ENTRY_DIR:
-		break;
-	}
-	return 1;
 }
 
 static void say_overlap(struct rk_diag *diag, struct rk_entry *loser, const struct rk_entry *winner,
@@ -120,9 +111,7 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < a->nentries; i++) {
+	for (size_t i = 0; i < a->nentries; i++) {
 		struct rk_entry *e = &a->entries[i];
 
 		if ((e->kind == RK_ENTRY_DIR && !dirs) ||
@@ -130,7 +119,10 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 		    rk_pack_glob_any(exclude, e->path))
 			continue;
 		if (!is_reserved(e->path)) {
-			rc = add_entry(t, e, diag, err);
+			int rc = add_entry(t, e, diag, err);
+
+			if (rc < 0)
+				return rc;
 			continue;
 		}
 		lose(e, "packages generate their own file of this name");
@@ -138,7 +130,7 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 			rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
 				    "'%s' is left out: packages generate their own", e->path);
 	}
-	return rc;
+	return 0;
 }
 
 static int by_order(const void *a, const void *b)
@@ -148,27 +140,24 @@ static int by_order(const void *a, const void *b)
 	return rk_pack_order(x->path, x->kind == RK_ENTRY_DIR, y->path, y->kind == RK_ENTRY_DIR);
 }
 
-/* Removes files and links that are in the way of `e`. */
-static void clear_way(struct rk_overlay *t, const struct rk_entry *e, struct rk_diag *diag)
-{
-	for (const char *slash = strchr(e->path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		ptrdiff_t i = rk_path_map_find(&t->map, e->path, (size_t)(slash - e->path));
-		struct rk_entry *met = i < 0 ? NULL : t->v[i];
-
-		if (!met || met->kind == RK_ENTRY_DIR)
-			continue;
-		say_overlap(diag, met, e, "is a folder and replaces the file of");
-		t->v[i] = NULL;
-	}
-}
-
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i])
-			clear_way(t, t->v[i], diag);
+	for (size_t i = 0; i < t->n; i++) {
+		const char *path = t->v[i] ? t->v[i]->path : "";
+
+		/* remove files and links that are in its way */
+		for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
+			ptrdiff_t at = rk_path_map_find(&t->map, path, (size_t)(s - path));
+
+			if (at < 0 || !t->v[at] || t->v[at]->kind == RK_ENTRY_DIR)
+				continue;
+			say_overlap(diag, t->v[at], t->v[i],
+				    "is a folder and replaces the file of");
+			t->v[at] = NULL;
+		}
+	}
 	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i])
 			t->v[kept++] = t->v[i];
@@ -244,8 +233,11 @@ static int by_reason(const void *a, const void *b)
 	const struct rk_pack_left *x = a, *y = b;
 	int c = strcmp(x->artifact, y->artifact);
 
-	c = c ? c : strcmp(x->reason, y->reason);
-	return c ? c : strcmp(x->path, y->path);
+	if (!c)
+		c = strcmp(x->reason, y->reason);
+	if (!c)
+		c = strcmp(x->path, y->path);
+	return c;
 }
 
 int rk_pack_list_left(struct rk_planner *pl,
@@ -273,15 +265,16 @@ int rk_pack_list_left(struct rk_planner *pl,
 			if (!v[n++].reason)
 				return rk_fail_nomem(pl->err);
 		}
-		for (size_t e = 0; e < a->nentries; e++)
-			if (is_left(&a->entries[e]))
-				v[n++] = (struct rk_pack_left){
-					a->label,
-					a->entries[e].path,
-					a->entries[e].left ? a->entries[e].left :
-							     "no package uses files of this name",
-					{ 0 }
-				};
+		for (size_t k = 0; k < a->nentries; k++) {
+			const struct rk_entry *e = &a->entries[k];
+			const char *reason = "no package uses files of this name";
+
+			if (!is_left(e))
+				continue;
+			if (e->left)
+				reason = e->left;
+			v[n++] = (struct rk_pack_left){ a->label, e->path, reason, { 0 } };
+		}
 	}
 	if (n)
 		qsort(v, n, sizeof(*v), by_reason);

@@ -49,13 +49,15 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All families, sorted, NULL at the end, requested or not. */
-static int list_families(struct rk_planner *pl, const struct rk_artifacts *all, const char ***ret,
-			 size_t *ret_n)
+/* The families of the plan: all, or the requested ones. */
+static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 {
-	const char **v = rk_arena_alloc(pl->p->arena, (all->n + 1) * sizeof(*v));
-	size_t n = 0, kept = 0;
+	struct rk_pack_plan *p = pl->p;
+	const struct rk_artifacts *all = p->artifacts;
+	const char **v = rk_arena_alloc(p->arena, (all->n + 1) * sizeof(*v));
+	size_t n = 0, known = 0, kept = 0;
 
+	/* all families, sorted, NULL at the end, requested or not */
 	if (!v)
 		return rk_fail_nomem(pl->err);
 	for (size_t i = 0; i < all->n; i++) {
@@ -63,47 +65,32 @@ static int list_families(struct rk_planner *pl, const struct rk_artifacts *all, 
 
 		if (is_generic(&all->v[i]))
 			continue;
-		v[n] = rk_arena_text(pl->p->arena, f, rk_family_base(f));
+		v[n] = rk_arena_text(p->arena, f, rk_family_base(f));
 		if (!v[n++])
 			return rk_fail_nomem(pl->err);
 	}
 	if (n)
 		qsort(v, n, sizeof(*v), by_text);
 	for (size_t i = 0; i < n; i++)
-		if (!kept || strcmp(v[kept - 1], v[i]) != 0)
-			v[kept++] = v[i];
-	v[kept] = NULL;
-	*ret = v;
-	*ret_n = kept;
-	return 0;
-}
+		if (!known || strcmp(v[known - 1], v[i]) != 0)
+			v[known++] = v[i];
+	v[known] = NULL;
 
-/* The families of the plan: all, or the requested ones. */
-static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
-{
-	struct rk_pack_plan *p = pl->p;
-	const char **all = NULL;
-	size_t n = 0, kept = 0;
-	int rc = list_families(pl, p->artifacts, &all, &n);
-
-	if (rc < 0)
-		return rc;
 	for (size_t i = 0; i < asked->n; i++) {
-		if (has_name((const char *const *)all, asked->v[i]))
+		if (has_name(v, asked->v[i]))
 			continue;
-		if (n)
-			return rk_fail_unknown(pl->err, "GPU family", asked->v[i],
-					       (const char *const *)all);
+		if (known)
+			return rk_fail_unknown(pl->err, "GPU family", asked->v[i], v);
 		return rk_fail(pl->err, RK_E_USAGE,
 			       "the artifacts have no GPU families, so '%s' cannot be selected",
 			       asked->v[i]);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!asked->n || rk_list_has(asked, all[i]))
-			all[kept++] = all[i];
+	for (size_t i = 0; i < known; i++)
+		if (!asked->n || rk_list_has(asked, v[i]))
+			v[kept++] = v[i];
 	if (kept > FAMILIES_MAX)
 		return rk_fail(pl->err, RK_E_LIMIT, "more than %d GPU families", FAMILIES_MAX);
-	p->families = all;
+	p->families = v;
 	p->nfamilies = kept;
 	return 0;
 }
@@ -189,36 +176,28 @@ static const char *unread(struct rk_planner *pl, const void *arg, const struct r
 			      rk_component_names[a->component], a->name);
 }
 
-static bool family_fits(const struct rk_dist *d, const struct rk_artifact *a, bool kpack)
-{
-	switch (d->kind->role) {
-	case RK_PACK_DEVICE:
-		return is_of(a, d->family);
-	case RK_PACK_RUNTIME:
-		if (!d->kind->per_family)
-			return true;
-		break;
-	default:
-		break;
-	}
-	return is_generic(a) || (!kpack && is_of(a, d->family));
-}
-
 static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a)
 {
 	const struct rk_pack_plan *p = k->pl->p;
+	const struct rk_pack_kind *kind = k->d->kind;
+	bool fits;
 
-	if (!a->read || !family_fits(k->d, a, p->kpack))
+	if (kind->role == RK_PACK_DEVICE)
+		fits = is_of(a, k->d->family);
+	else
+		fits = (kind->role == RK_PACK_RUNTIME && !kind->per_family) || is_generic(a) ||
+		       (!p->kpack && is_of(a, k->d->family));
+	if (!a->read || !fits)
 		return false;
-	if (k->d->kind->role != RK_PACK_DEVEL)
-		return kind_takes(k->d->kind, a);
-	if (!devel_has(k->d->kind, a, p->kpack))
+	if (kind->role != RK_PACK_DEVEL)
+		return kind_takes(kind, a);
+	if (!devel_has(kind, a, p->kpack))
 		return false;
 	/* all names that a runtime package uses */
 	for (size_t i = 0; i < p->artifacts->n; i++)
 		if (k->pl->taken[i] && strcmp(p->artifacts->v[i].name, a->name) == 0)
 			return true;
-	return devel_also(k->d->kind, a->name, p->kpack);
+	return devel_also(kind, a->name, p->kpack);
 }
 
 /* ---- one package ---- */
@@ -230,45 +209,27 @@ static int by_item_order(const void *a, const void *b)
 	return rk_pack_order(x->path, x->action == RK_PACK_DIR, y->path, y->action == RK_PACK_DIR);
 }
 
-/* How many artifacts it uses. */
+/* Merges the artifacts that the package uses; *ret_n is their number. */
 static int lay_out(struct rk_pack_work *k, size_t *ret_n)
 {
 	struct rk_pack_plan *p = k->pl->p;
 	const struct rk_pack_kind *kind = k->d->kind;
-	bool devel = kind->role == RK_PACK_DEVEL;
-	int rc = 0;
 
 	*ret_n = 0;
-	for (size_t i = 0; rc == 0 && i < p->artifacts->n; i++) {
+	for (size_t i = 0; i < p->artifacts->n; i++) {
+		int rc;
+
 		if (!dist_takes(k, &p->artifacts->v[i]))
 			continue;
 		++*ret_n;
 		if (kind->role == RK_PACK_RUNTIME)
 			k->pl->taken[i] = true;
 		rc = rk_overlay_add(&k->tree, &p->artifacts->v[i], kind->include, kind->exclude,
-				    devel, p->diag, k->pl->err);
+				    kind->role == RK_PACK_DEVEL, p->diag, k->pl->err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc < 0 ? rc : rk_overlay_settle(&k->tree, p->diag, k->pl->err);
-}
-
-static int fill(struct rk_pack_work *k)
-{
-	int rc;
-
-	switch (k->d->kind->role) {
-	case RK_PACK_META:
-		return 0;
-	case RK_PACK_DEVICE:
-		return rk_pack_device(k);
-	case RK_PACK_DEVEL:
-		return rk_pack_devel(k);
-	case RK_PACK_RUNTIME:
-		break;
-	}
-	rc = rk_pack_runtime(k);
-	if (rc == 0)
-		rc = rk_pack_add_links(k);
-	return rc < 0 ? rc : rk_pack_add_aliases(k);
+	return rk_overlay_settle(&k->tree, p->diag, k->pl->err);
 }
 
 static int missing(struct rk_pack_work *k)
@@ -318,17 +279,32 @@ static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, con
 		if (rc < 0 || !n)
 			goto out;
 	}
-	rc = fill(&k);
+	switch (kind->role) {
+	case RK_PACK_META:
+		break;
+	case RK_PACK_DEVICE:
+		rc = rk_pack_device(&k);
+		break;
+	case RK_PACK_DEVEL:
+		rc = rk_pack_devel(&k);
+		break;
+	case RK_PACK_RUNTIME:
+		rc = rk_pack_runtime(&k);
+		break;
+	}
 	if (rc < 0)
 		goto out;
+
 	rk_pack_mark(&k);
 	rk_pack_say_scripts(&k);
 	if (!p->machine)
 		p->machine = d->machine;
-	if (d->machine && d->machine != p->machine)
+	if (d->machine && d->machine != p->machine) {
 		rc = rk_fail(pl->err, RK_E_USAGE,
 			     "'%s' is for machine %u, but the other packages are for machine %u",
 			     k.machine_of, d->machine, p->machine);
+		goto out;
+	}
 	if (d->n > 1)
 		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
 	for (size_t i = 0; rc == 0 && kind->role == RK_PACK_RUNTIME && i < d->n; i++)
@@ -348,7 +324,6 @@ static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
 	bool split = p->nfamilies > 1 && !p->kpack;
 	bool each = kind->per_family && !p->kpack && p->nfamilies;
 	bool apart = split && (kind->role == RK_PACK_META || kind->role == RK_PACK_DEVEL);
-	int rc = 0;
 
 	if (kind->role == RK_PACK_DEVICE && !p->kpack)
 		return 0;
@@ -360,9 +335,13 @@ static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
 		return 0; /* no family, so nothing is for one */
 	if (!each)
 		return make_dist(pl, kind, "", "");
-	for (size_t i = 0; rc == 0 && i < p->nfamilies; i++)
-		rc = make_dist(pl, kind, p->families[i], apart ? p->families[i] : "");
-	return rc;
+	for (size_t i = 0; i < p->nfamilies; i++) {
+		int rc = make_dist(pl, kind, p->families[i], apart ? p->families[i] : "");
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 static int make_all(struct rk_planner *pl)
@@ -377,12 +356,15 @@ static int make_all(struct rk_planner *pl)
 	p->dists = rk_arena_alloc(p->arena, most * sizeof(*p->dists));
 	pl->by_path = rk_calloc(most, sizeof(*pl->by_path));
 	pl->taken = rk_calloc(p->artifacts->n + 1, sizeof(*pl->taken));
-	if (!p->dists || !pl->by_path || !pl->taken)
+	if (!p->dists || !pl->by_path || !pl->taken) {
 		rc = rk_fail_nomem(pl->err);
+		goto out;
+	}
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		for (size_t k = 0; rc == 0 && k < t->n; k++)
-			if (t->kinds[k].role == order[i])
-				rc = make_kind(pl, &t->kinds[k]);
+		for (size_t k = 0; k < t->n; k++)
+			if (t->kinds[k].role == order[i] && (rc = make_kind(pl, &t->kinds[k])) < 0)
+				goto out;
+out:
 	for (size_t i = 0; pl->by_path && i < most; i++)
 		rk_path_map_release(&pl->by_path[i]);
 	rk_free(pl->by_path);
@@ -419,54 +401,50 @@ static int check_asked(struct rk_planner *pl, const struct rk_list *asked)
 
 /* ---- the plan ---- */
 
-static int set_nonce(struct rk_planner *pl)
-{
-	const char *s = pl->o->version_suffix ? pl->o->version_suffix : "";
-	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-
-	if (strlen(s) > NONCE_MAX || s[strspn(s, fit)])
-		return rk_fail(
-			pl->err, RK_E_USAGE,
-			"the suffix '%.80s' cannot be part of a module's name (letters, digits, "
-			"'_')",
-			s);
-	pl->p->nonce = rk_arena_text(pl->p->arena, s, strlen(s));
-	return pl->p->nonce ? 0 : rk_fail_nomem(pl->err);
-}
-
-static int set_version(struct rk_planner *pl, const char *version)
-{
-	struct rk_pack_plan *p = pl->p;
-	const char *own;
-
-	if (version) {
-		p->version = rk_arena_text(p->arena, version, strlen(version));
-		return p->version ? 0 : rk_fail_nomem(pl->err);
-	}
-	if (!p->artifacts->version)
-		return rk_fail(pl->err, RK_E_USAGE,
-			       "the artifacts have no '.info/version': add '--version V'");
-	own = rk_arena_textf(p->arena, "%s.dev0", p->artifacts->version);
-	return own ? rk_pep440_normal(p->arena, own, &p->version, pl->err) : rk_fail_nomem(pl->err);
-}
-
 static int plan(struct rk_planner *pl, const char *version, const struct rk_list *asked)
 {
+	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *nonce = rk_text_or_empty(pl->o->version_suffix), *own;
 	struct rk_pack_plan *p = pl->p;
 	struct wanting w = { .families = asked };
 	const struct rk_artifact_filter filter = { .want = is_wanted, .arg = &w };
 	int rc = rk_pack_table_load(p->arena, pl->o->profiler_name, &p->table, pl->err);
 
-	if (rc < 0 || (rc = set_nonce(pl)) < 0)
+	if (rc < 0)
 		return rc;
 	w.table = p->table;
+	if (strlen(nonce) > NONCE_MAX || nonce[strspn(nonce, fit)])
+		return rk_fail(
+			pl->err, RK_E_USAGE,
+			"the suffix '%.80s' cannot be part of a module's name (letters, digits, "
+			"'_')",
+			nonce);
+	p->nonce = rk_arena_text(p->arena, nonce, strlen(nonce));
+	if (!p->nonce)
+		return rk_fail_nomem(pl->err);
 	rc = rk_artifacts_open(pl->o->artifact_dir, pl->o->tmpdir, pl->o->jobs, &filter, p->diag,
 			       &p->artifacts, pl->err);
 	if (rc < 0)
 		return rc;
 	p->kpack = p->artifacts->kpack;
-	if ((rc = set_version(pl, version)) < 0 || (rc = choose_families(pl, asked)) < 0 ||
-	    (rc = make_all(pl)) < 0 || (rc = check_asked(pl, asked)) < 0)
+
+	if (version) {
+		p->version = rk_arena_text(p->arena, version, strlen(version));
+		if (!p->version)
+			return rk_fail_nomem(pl->err);
+	} else {
+		if (!p->artifacts->version)
+			return rk_fail(pl->err, RK_E_USAGE,
+				       "the artifacts have no '.info/version': add '--version V'");
+		own = rk_arena_textf(p->arena, "%s.dev0", p->artifacts->version);
+		if (!own)
+			return rk_fail_nomem(pl->err);
+		rc = rk_pep440_normal(p->arena, own, &p->version, pl->err);
+		if (rc < 0)
+			return rc;
+	}
+	if ((rc = choose_families(pl, asked)) < 0 || (rc = make_all(pl)) < 0 ||
+	    (rc = check_asked(pl, asked)) < 0)
 		return rc;
 	return rk_pack_list_left(pl, unread, &w);
 }
@@ -476,7 +454,7 @@ static int split_families(const char *text, struct rk_list *ret, struct rk_error
 {
 	struct rk_list parts = { 0 };
 
-	rk_list_split(&parts, text ? text : "", ",; ");
+	rk_list_split(&parts, rk_text_or_empty(text), ",; ");
 	for (size_t i = 0; i < parts.n; i++) {
 		parts.v[i][rk_family_base(parts.v[i])] = '\0';
 		rk_list_add_once(ret, parts.v[i]);
@@ -486,44 +464,31 @@ static int split_families(const char *text, struct rk_list *ret, struct rk_error
 	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
-static int plan_new(struct rk_pack_plan **ret, struct rk_error *err)
-{
-	struct rk_arena *arena = NULL;
-	struct rk_pack_plan *p;
-	int rc = rk_arena_new(&arena, err);
-
-	if (rc < 0)
-		return rc;
-	p = rk_arena_alloc(arena, sizeof(*p));
-	if (!p) {
-		rk_arena_free(arena);
-		return rk_fail_nomem(err);
-	}
-	p->arena = arena;
-	rc = rk_diag_new(&p->diag, err);
-	if (rc < 0)
-		rk_arena_free(arena);
-	else
-		*ret = p;
-	return rc;
-}
-
 int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 		      struct rk_pack_plan **ret, struct rk_error *err)
 {
 	struct rk_planner pl = { .o = o, .err = err };
+	struct rk_arena *arena = NULL;
 	struct rk_list asked = { 0 };
-	int rc = plan_new(&pl.p, err);
+	int rc = rk_arena_new(&arena, err);
 
-	if (rc == 0)
-		rc = split_families(o->target_families, &asked, err);
-	if (rc == 0)
-		rc = plan(&pl, version, &asked);
-	rk_list_release(&asked);
 	if (rc < 0)
-		rk_pack_plan_free(pl.p);
-	else
-		*ret = pl.p;
+		return rc;
+	pl.p = rk_arena_alloc(arena, sizeof(*pl.p));
+	if (!pl.p) {
+		rk_arena_free(arena);
+		return rk_fail_nomem(err);
+	}
+	pl.p->arena = arena;
+	if ((rc = rk_diag_new(&pl.p->diag, err)) < 0 ||
+	    (rc = split_families(o->target_families, &asked, err)) < 0 ||
+	    (rc = plan(&pl, version, &asked)) < 0)
+		goto out;
+	*ret = pl.p;
+	pl.p = NULL;
+out:
+	rk_list_release(&asked);
+	rk_pack_plan_free(pl.p);
 	return rc;
 }
 

@@ -97,12 +97,9 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 
 /* ---- rules (pack_rules.c) ---- */
 
-/* Adds all files of a runtime or device package, from k->tree. */
+/* Adds all files of a runtime or device package, from k->tree. Items are not sorted yet. */
 int rk_pack_runtime(struct rk_pack_work *k);
 int rk_pack_device(struct rk_pack_work *k);
-/* Links and aliases that the table adds; items are not sorted yet. */
-int rk_pack_add_links(struct rk_pack_work *k);
-int rk_pack_add_aliases(struct rk_pack_work *k);
 /* From k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 

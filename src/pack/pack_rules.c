@@ -22,34 +22,44 @@ static int broken(struct rk_pack_work *k, const struct rk_entry *file,
 		       f->note);
 }
 
+/* Why a link that has a fault cannot be followed. */
+static const char *const fault_words[] = {
+	[RK_LINK_ABSOLUTE] = rk_link_absolute, [RK_LINK_ESCAPES] = rk_link_leaves
+};
+
 /* Facts about the target of a link; *ret_end is NULL if it is not a file. */
 static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
 		  const struct rk_entry **ret_end, const struct rk_file_facts **ret,
 		  const char **ret_why)
 {
-	const struct rk_entry *end = link->fault ? NULL : rk_artifacts_resolve(link, ret_why);
+	const struct rk_entry *end = NULL;
 
 	*ret_end = NULL;
 	if (link->fault)
-		*ret_why = link->fault == RK_LINK_ABSOLUTE ? rk_link_absolute : rk_link_leaves;
-	if (end && end->kind == RK_ENTRY_DIR) {
+		*ret_why = fault_words[link->fault];
+	else
+		end = rk_artifacts_resolve(link, ret_why);
+	if (!end)
+		return 0;
+	if (end->kind == RK_ENTRY_DIR) {
 		*ret_why = "a folder";
 		return 0;
 	}
 	*ret_end = end;
-	return end ? rk_file_facts(k->pl->p, end, ret, k->pl->err) : 0;
+	return rk_file_facts(k->pl->p, end, ret, k->pl->err);
 }
 
 /* Will the package have a library with this SONAME beside `path`? 1 yes, 0 no. */
 static int has_soname(struct rk_pack_work *k, const char *path, const char *soname)
 {
 	const char *where = rk_pack_sibling(k, path, soname), *why;
-	const struct rk_entry *e = where ? rk_overlay_find(&k->tree, where) : NULL;
 	const struct rk_file_facts *f = NULL;
-	int rc = 0;
+	const struct rk_entry *e;
+	int rc;
 
 	if (!where)
 		return RK_E_NOMEM;
+	e = rk_overlay_find(&k->tree, where);
 	if (!e)
 		return 0;
 	if (e->kind == RK_ENTRY_LINK) {
@@ -77,37 +87,30 @@ static int put_alias(struct rk_pack_work *k, const struct rk_entry *e, const cha
 }
 
 /* A library is packed under its SONAME only, unless no file has that name. */
-static int put_library(struct rk_pack_work *k, const struct rk_entry *file,
-		       const struct rk_file_facts *f)
-{
-	int rc;
-
-	if (!f->soname)
-		return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "library without SONAME",
-					false);
-	if (rk_text_same(rk_base_name(file->path), f->soname))
-		return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "SONAME", false);
-	rc = has_soname(k, file->path, f->soname);
-	if (rc < 0)
-		return rc;
-	if (rc > 0)
-		return put_alias(k, file, f->soname);
-	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY,
-				"library; no file next to it is named like its SONAME", false);
-}
-
 static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
 {
 	const struct rk_file_facts *f;
+	const char *reason = "";
 	int rc = rk_file_facts(k->pl->p, file, &f, k->pl->err);
 
 	if (rc < 0)
 		return rc;
 	if (f->type == RK_FILE_BROKEN)
 		return broken(k, file, f);
-	if (f->type == RK_FILE_LIBRARY)
-		return put_library(k, file, f);
-	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "", false);
+	if (f->type == RK_FILE_LIBRARY && !f->soname) {
+		reason = "library without SONAME";
+	} else if (f->type == RK_FILE_LIBRARY &&
+		   rk_text_same(rk_base_name(file->path), f->soname)) {
+		reason = "SONAME";
+	} else if (f->type == RK_FILE_LIBRARY) {
+		rc = has_soname(k, file->path, f->soname);
+		if (rc < 0)
+			return rc;
+		if (rc > 0)
+			return put_alias(k, file, f->soname);
+		reason = "library; no file next to it is named like its SONAME";
+	}
+	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, reason, false);
 }
 
 /* A dangling link. The reader already warned about links that lead out of the tree. */
@@ -157,50 +160,39 @@ static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 				"link, replaced by its content", false);
 }
 
-int rk_pack_runtime(struct rk_pack_work *k)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < k->tree.n; i++) {
-		const struct rk_entry *e = k->tree.v[i];
-
-		if (e->kind == RK_ENTRY_FILE)
-			rc = put_regular(k, e);
-		else if (e->kind == RK_ENTRY_LINK)
-			rc = put_link(k, e);
-	}
-	return rc;
-}
-
 /*
  * Device packages add files to the tree of the libraries: under their own names, links as copies.
  */
-static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
-{
-	const struct rk_entry *end = e;
-	const struct rk_file_facts *f = NULL;
-	const char *why = "";
-	int rc = e->kind == RK_ENTRY_LINK ? end_of(k, e, &end, &f, &why) :
-					    rk_file_facts(k->pl->p, e, &f, k->pl->err);
-
-	if (rc < 0)
-		return rc;
-	if (!end)
-		return drop_link(k, e, why);
-	if (f->type == RK_FILE_BROKEN)
-		return broken(k, end, f);
-	return rk_pack_put_file(k, e->path, end, end == e ? RK_PACK_COPY : RK_PACK_RESOLVED,
-				end == e ? "" : "link, replaced by its content", false);
-}
-
 int rk_pack_device(struct rk_pack_work *k)
 {
-	int rc = 0;
+	for (size_t i = 0; i < k->tree.n; i++) {
+		const struct rk_entry *e = k->tree.v[i], *end = e;
+		enum rk_pack_action action = RK_PACK_COPY;
+		const struct rk_file_facts *f = NULL;
+		const char *why = "", *reason = "";
+		int rc;
 
-	for (size_t i = 0; rc == 0 && i < k->tree.n; i++)
-		if (k->tree.v[i]->kind != RK_ENTRY_DIR)
-			rc = put_device(k, k->tree.v[i]);
-	return rc;
+		if (e->kind == RK_ENTRY_DIR)
+			continue;
+		if (e->kind == RK_ENTRY_LINK) {
+			action = RK_PACK_RESOLVED;
+			reason = "link, replaced by its content";
+			rc = end_of(k, e, &end, &f, &why);
+		} else {
+			rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
+		}
+		if (rc < 0)
+			return rc;
+		if (!end)
+			rc = drop_link(k, e, why);
+		else if (f->type == RK_FILE_BROKEN)
+			rc = broken(k, end, f);
+		else
+			rc = rk_pack_put_file(k, e->path, end, action, reason, false);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- names that the table adds ---- */
@@ -233,22 +225,12 @@ static int add_link(struct rk_pack_work *k, const struct rk_pack_link *l)
 	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "well-known name", false);
 }
 
-int rk_pack_add_links(struct rk_pack_work *k)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < k->d->kind->nlinks; i++)
-		rc = add_link(k, &k->d->kind->links[i]);
-	return rc;
-}
-
-static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, uint16_t machine,
-		     bool copy)
+/* Names a library without what follows ".so": a copy, or an empty library that loads it. */
+static int add_alias(struct rk_pack_work *k, size_t real, const struct rk_file_facts *f, bool copy)
 {
 	const char *name = k->d->items[real].path, *so = strstr(rk_base_name(name), ".so.");
-	/* "lib/libx.so.1.2" without what follows ".so" */
-	const char *path =
-		rk_pack_text(k, "%.*s", so ? (int)(so - name) + 3 : (int)strlen(name), name);
+	size_t len = so ? (size_t)(so - name) + 3 : strlen(name);
+	const char *path = rk_pack_text(k, "%.*s", (int)len, name);
 	const char *reason = copy ? "name that programs preload" : "name that programs dlopen";
 	struct rk_pack_item *item;
 	ptrdiff_t i;
@@ -266,7 +248,7 @@ static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, ui
 		if (!item)
 			return RK_E_NOMEM;
 	}
-	item->link = soname;
+	item->link = f->soname;
 	item->mode = k->d->items[real].mode;
 	item->entry = k->d->items[real].entry;
 	if (copy) {
@@ -276,37 +258,63 @@ static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, ui
 		return 0;
 	}
 	item->action = RK_PACK_STUB;
-	item->edit = rk_pack_text(k, "loads '%s'", soname);
-	return item->edit ? rk_pack_put_stub(k, item, soname, machine) : RK_E_NOMEM;
+	item->edit = rk_pack_text(k, "loads '%s'", f->soname);
+	if (!item->edit)
+		return RK_E_NOMEM;
+	return rk_pack_put_stub(k, item, f->soname, f->machine);
 }
 
 /* Only a library that is packed under its SONAME can have another name. */
-static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t i)
+static int add_aliases(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t n)
 {
-	const struct rk_pack_item *item = &k->d->items[i];
-	const struct rk_file_facts *f;
-	int rc;
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_pack_item *item = &k->d->items[i];
+		const struct rk_file_facts *f;
+		int rc;
 
-	if (!item->content || item->link || !item->entry || !item->entry->origin ||
-	    item->action == RK_PACK_LAUNCHER || !rk_pack_glob(a->pattern, item->path))
-		return 0;
-	rc = rk_file_facts(k->pl->p, item->entry, &f, k->pl->err);
-	if (rc < 0 || f->type != RK_FILE_LIBRARY || !f->soname || !f->machine ||
-	    strcmp(f->soname, rk_base_name(item->path)) != 0)
-		return rc;
-	return add_alias(k, i, f->soname, f->machine, a->copy);
+		if (!item->content || item->link || !item->entry || !item->entry->origin ||
+		    item->action == RK_PACK_LAUNCHER || !rk_pack_glob(a->pattern, item->path))
+			continue;
+		rc = rk_file_facts(k->pl->p, item->entry, &f, k->pl->err);
+		if (rc < 0)
+			return rc;
+		if (f->type != RK_FILE_LIBRARY || !f->soname || !f->machine ||
+		    strcmp(f->soname, rk_base_name(item->path)) != 0)
+			continue;
+		rc = add_alias(k, i, f, a->copy);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
-int rk_pack_add_aliases(struct rk_pack_work *k)
+int rk_pack_runtime(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
-	size_t n = k->d->n; /* added names get no further aliases */
-	int rc = 0;
+	size_t n;
+	int rc;
 
-	for (size_t a = 0; a < kind->naliases; a++)
-		for (size_t i = 0; rc == 0 && i < n; i++)
-			rc = alias_of(k, &kind->aliases[a], i);
-	return rc;
+	for (size_t i = 0; i < k->tree.n; i++) {
+		const struct rk_entry *e = k->tree.v[i];
+
+		if (e->kind == RK_ENTRY_DIR)
+			continue;
+		rc = e->kind == RK_ENTRY_FILE ? put_regular(k, e) : put_link(k, e);
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = 0; i < kind->nlinks; i++) {
+		rc = add_link(k, &kind->links[i]);
+		if (rc < 0)
+			return rc;
+	}
+	n = k->d->n; /* added names get no further aliases */
+	for (size_t i = 0; i < kind->naliases; i++) {
+		rc = add_aliases(k, &kind->aliases[i], n);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- devel ---- */
@@ -336,8 +344,7 @@ static const struct rk_pack_item *find_runtime(struct rk_pack_work *k, const cha
 static int put_devel_link(struct rk_pack_work *k, const struct rk_entry *e, const char *text,
 			  const char *reason)
 {
-	struct rk_pack_item *item = text ? rk_pack_item_add(k, e->path, RK_PACK_LINK, reason) :
-					   NULL;
+	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_LINK, reason);
 
 	if (!item)
 		return RK_E_NOMEM;
@@ -367,10 +374,18 @@ static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const c
 	return put_devel_link(k, e, text, "in a runtime package");
 }
 
-static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const char *why)
+/*
+ * A link may point to a file that only the merged tree or another package has. If it still dangles,
+ * warn and keep it unchanged.
+ */
+static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 {
-	const char *kind = "escaping-link";
+	const char *why = "", *kind = "escaping-link", *reason;
 
+	if (e->fault)
+		why = fault_words[e->fault];
+	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
+		return put_devel_link(k, e, e->link, "link");
 	if (why == rk_link_circle)
 		kind = "looping-link";
 	else if (why == rk_link_dangles)
@@ -379,42 +394,10 @@ static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const cha
 	if (!e->fault && rk_entry_say(e))
 		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1, "'%s' -> '%s' %s%s",
 			    e->path, e->link, why, why == rk_link_dangles ? "" : ": left out");
-}
-
-/*
- * A link may point to a file that only the merged tree or another package has. If it still dangles,
- * warn and keep it unchanged.
- */
-static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
-{
-	const char *why = "", *reason;
-
-	if (e->fault)
-		why = e->fault == RK_LINK_ABSOLUTE ? rk_link_absolute : rk_link_leaves;
-	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
-		return put_devel_link(k, e, e->link, "link");
-	say_link(k, e, why);
 	if (why == rk_link_dangles)
 		return put_devel_link(k, e, e->link, "dangling link");
 	reason = rk_pack_text(k, "link '%s': %s", e->link, why);
 	return reason ? rk_pack_put_drop(k, e, reason) : RK_E_NOMEM;
-}
-
-/*
- * Another name of a library: a link to the SONAME next to it if that exists, else the original
- * link.
- */
-static int put_devel_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
-{
-	const char *beside = rk_pack_sibling(k, e->path, soname);
-
-	if (!beside)
-		return RK_E_NOMEM;
-	if (!rk_overlay_find(&k->tree, beside) || strcmp(beside, e->path) == 0)
-		return e->kind == RK_ENTRY_LINK ?
-			       put_source_link(k, e) :
-			       rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
-	return put_devel_link(k, e, soname, "another name of the library");
 }
 
 static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
@@ -434,8 +417,18 @@ static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 		return 0;
 	}
 	item = find_runtime(k, e->path, &d);
-	if (item && item->link)
-		return put_devel_alias(k, e, item->link);
+	if (item && item->link) {
+		/* another name: a link to the SONAME next to it if that exists, else the original */
+		const char *beside = rk_pack_sibling(k, e->path, item->link);
+
+		if (!beside)
+			return RK_E_NOMEM;
+		if (rk_overlay_find(&k->tree, beside) && strcmp(beside, e->path) != 0)
+			return put_devel_link(k, e, item->link, "another name of the library");
+		if (e->kind == RK_ENTRY_LINK)
+			return put_source_link(k, e);
+		return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
+	}
 	if (item && item->content)
 		return put_outside(k, e, d->platform);
 	if (e->kind == RK_ENTRY_LINK)
@@ -451,9 +444,11 @@ static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 
 int rk_pack_devel(struct rk_pack_work *k)
 {
-	int rc = 0;
+	for (size_t i = 0; i < k->tree.n; i++) {
+		int rc = put_entry(k, k->tree.v[i]);
 
-	for (size_t i = 0; rc == 0 && i < k->tree.n; i++)
-		rc = put_entry(k, k->tree.v[i]);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }

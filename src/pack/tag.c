@@ -61,7 +61,7 @@ bool rk_glibc_of(const char *version, struct rk_glibc *ret)
 
 bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b)
 {
-	return a.major != b.major ? a.major > b.major : a.minor > b.minor;
+	return a.major > b.major || (a.major == b.major && a.minor > b.minor);
 }
 
 /* The glibc that a tag promises; old tags such as manylinux2014 are aliases. */
@@ -87,23 +87,32 @@ bool rk_glibc_promised(const char *tag, struct rk_glibc *ret)
 
 /* ---- the tag of a plan ---- */
 
+/* An ELF file of the artifacts must not need a newer glibc. */
 static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, const char *tag,
 		      struct rk_error *err)
 {
+	const bool copied = item->action == RK_PACK_COPY || item->action == RK_PACK_EDIT ||
+			    item->action == RK_PACK_RESOLVED;
 	struct rk_arena *arena = NULL;
 	struct rk_view view = { 0 };
 	struct rk_elf elf = { 0 };
 	struct rk_error broken = { 0 };
 	struct rk_glibc wanted;
-	int rc = rk_arena_new(&arena, err);
+	char head[64];
+	size_t n = 0;
+	int rc;
 
-	if (rc == 0)
-		rc = rk_origin_view(item->entry->origin, &view, err);
-	if (rc == 0)
-		rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
+	if (!copied || !item->entry || !item->entry->origin ||
+	    rk_origin_head(item->entry->origin, head, sizeof(head), &n, NULL) < 0 ||
+	    !rk_elf_is(head, n))
+		return 0;
+	if ((rc = rk_arena_new(&arena, err)) < 0 ||
+	    (rc = rk_origin_view(item->entry->origin, &view, err)) < 0)
+		goto out;
+	rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
 	if (rc == RK_E_FORMAT) /* already warned about, and nothing can load it */
 		rc = 0;
-	else if (rc < 0 && broken.code && err)
+	if (rc < 0 && err)
 		*err = broken;
 	for (size_t i = 0; rc == 0 && i < elf.nversions; i++)
 		if (rk_glibc_of(elf.versions[i].name, &wanted) && rk_glibc_newer(wanted, floor))
@@ -111,43 +120,16 @@ static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, co
 				     "'%s' needs %s of %s, more than %s allows (omit "
 				     "--platform-tag or use a newer one)",
 				     item->path, elf.versions[i].name, elf.versions[i].file, tag);
+out:
 	rk_view_close(&view);
 	rk_arena_free(arena);
 	return rc;
 }
 
-static bool is_elf(const struct rk_pack_item *item)
-{
-	char head[64];
-	size_t n = 0;
-
-	return (item->action == RK_PACK_COPY || item->action == RK_PACK_EDIT ||
-		item->action == RK_PACK_RESOLVED) &&
-	       item->entry && item->entry->origin &&
-	       rk_origin_head(item->entry->origin, head, sizeof(head), &n, NULL) == 0 &&
-	       rk_elf_is(head, n);
-}
-
-static int check_form(const char *tag, const char *machine, struct rk_error *err)
-{
-	size_t n = strlen(tag), m = machine ? strlen(machine) : 0;
-
-	if (!n || strspn(tag, "abcdefghijklmnopqrstuvwxyz"
-			      "0123456789_") != n)
-		return rk_fail(
-			err, RK_E_USAGE,
-			"invalid platform tag '%s' (examples: linux_x86_64, manylinux_2_28_x86_64)",
-			tag);
-	if (m && (n <= m || strcmp(tag + n - m, machine) || tag[n - m - 1] != '_'))
-		return rk_fail(err, RK_E_USAGE,
-			       "platform tag '%s' does not match: the files are for %s", tag,
-			       machine);
-	return 0;
-}
-
 int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, struct rk_error *err)
 {
 	const char *machine = rk_machine_word(p->machine);
+	size_t m = machine ? strlen(machine) : 0, n;
 	struct rk_glibc floor;
 	int rc;
 
@@ -156,16 +138,23 @@ int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, str
 				 rk_arena_text(p->arena, "any", 3);
 		return *ret ? 0 : rk_fail_nomem(err);
 	}
-	rc = check_form(asked, machine, err);
-	if (rc < 0)
-		return rc;
+	n = strlen(asked);
+	if (!n || strspn(asked, "abcdefghijklmnopqrstuvwxyz0123456789_") != n)
+		return rk_fail(
+			err, RK_E_USAGE,
+			"invalid platform tag '%s' (examples: linux_x86_64, manylinux_2_28_x86_64)",
+			asked);
+	if (m && (n <= m || strcmp(asked + n - m, machine) || asked[n - m - 1] != '_'))
+		return rk_fail(err, RK_E_USAGE,
+			       "platform tag '%s' does not match: the files are for %s", asked,
+			       machine);
 	if (rk_glibc_promised(asked, &floor))
 		for (size_t i = 0; i < p->ndists; i++)
-			for (size_t k = 0; k < p->dists[i].n && rc == 0; k++)
-				if (is_elf(&p->dists[i].items[k]))
-					rc = check_item(&p->dists[i].items[k], floor, asked, err);
-	if (rc < 0)
-		return rc;
+			for (size_t k = 0; k < p->dists[i].n; k++) {
+				rc = check_item(&p->dists[i].items[k], floor, asked, err);
+				if (rc < 0)
+					return rc;
+			}
 	*ret = rk_arena_text(p->arena, asked, strlen(asked));
 	return *ret ? 0 : rk_fail_nomem(err);
 }
