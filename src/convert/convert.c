@@ -22,38 +22,32 @@ struct job {
 	uint64_t rows;
 };
 
-/* Copies rows to the writer; independent of formats. */
-static int pump(struct job *j, struct rk_source *rows, struct rk_writer *w, struct rk_error *err)
-{
-	const struct rk_batch *b;
-	int rc;
-
-	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		j->rows += b->nrows;
-		rc = w->ops->batch(w, b, err);
-		if (rc < 0)
-			return rc;
-	}
-	return rc < 0 ? rc : w->ops->finish(w, err);
-}
-
 /* Writes the table; j->out is the finished file, not yet visible. */
 static int write_rows(void *arg, struct rk_error *err)
 {
 	struct job *j = arg;
+	bool parquet = !strcmp(j->format->name, "parquet");
 	struct rk_source *rows = NULL;
 	struct rk_writer *w = NULL;
-	int rc = rk_run_spare(j->run, j->path, !strcmp(j->format->name, "parquet"), err);
+	const struct rk_batch *b;
+	int rc;
 
 	j->rows = 0;
-	if (rc == 0)
-		rc = rk_sorted_table(&j->sorted, j->table, &rows, err);
-	if (rc == 0)
-		rc = rk_output_open(j->path, &j->out, err);
-	if (rc == 0)
-		rc = j->format->open(j->out, rows->schema, &j->run->ctx, &w, err);
-	if (rc == 0)
-		rc = pump(j, rows, w, err);
+	if ((rc = rk_run_spare(j->run, j->path, parquet, err)) < 0 ||
+	    (rc = rk_sorted_table(&j->sorted, j->table, &rows, err)) < 0 ||
+	    (rc = rk_output_open(j->path, &j->out, err)) < 0 ||
+	    (rc = j->format->open(j->out, rows->schema, &j->run->ctx, &w, err)) < 0)
+		goto out;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		j->rows += b->nrows;
+		rc = w->ops->batch(w, b, err);
+		if (rc < 0)
+			goto out;
+	}
+	if (rc < 0)
+		goto out;
+	rc = w->ops->finish(w, err);
+out:
 	if (w)
 		w->ops->close(w);
 	rk_source_close(rows);
@@ -66,14 +60,16 @@ static int write_rows(void *arg, struct rk_error *err)
 
 static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	j->sorted = (struct rk_sorted){ .run = j->run };
 	/* output to a pipe cannot be undone */
-	if (rk_output_is_direct(j->path))
+	if (rk_output_is_direct(j->path)) {
 		rc = rk_sorted_look(&j->sorted, j->table, j->table == RK_KERNELS, err);
-	if (rc == 0)
-		rc = rk_run_sorted(&j->sorted, write_rows, j, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = rk_run_sorted(&j->sorted, write_rows, j, err);
 	if (rc < 0)
 		return rc;
 	if (!j->rows && !empty_too) {
@@ -81,13 +77,6 @@ static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 		return 0;
 	}
 	return rk_output_commit(j->out, err);
-}
-
-static bool is_directory(const char *out)
-{
-	size_t len = strlen(out);
-
-	return (len && out[len - 1] == '/') || rk_is_dir(out);
 }
 
 /* Whether a table has any row. */
@@ -126,50 +115,37 @@ static void warn_empty(struct rk_run *run, enum rk_table empty)
 	rk_bytes_release(&there);
 }
 
-static int convert_file(struct rk_run *run, const struct rk_convert_options *opt,
-			const struct rk_writer_ops *format, int table,
-			struct rk_convert_result *ret, struct rk_error *err)
-{
-	struct job j = { .run = run,
-			 .table = table < 0 ? RK_KERNELS : (enum rk_table)table,
-			 .format = format,
-			 .path = opt->out };
-	int rc = write_table(&j, true, err);
-
-	if (rc == 0 && !j.rows)
-		warn_empty(run, j.table);
-	if (rc == 0)
-		*ret = (struct rk_convert_result){ j.rows, 1 };
-	return rc;
-}
-
 static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
 		       const struct rk_writer_ops *format, int table, struct rk_convert_result *ret,
 		       struct rk_error *err)
 {
 	struct rk_convert_result sum = { 0 };
-	struct rk_bytes path;
-	int rc = rk_make_dirs(opt->out, err);
+	int rc;
 
-	rk_bytes_init(&path, 1 << 16);
-	for (unsigned t = 0; rc == 0 && t < RK_NTABLES; t++) {
+	rc = rk_make_dirs(opt->out, err);
+	if (rc < 0)
+		return rc;
+	for (unsigned t = 0; t < RK_NTABLES; t++) {
 		struct job j = { .run = run, .table = t, .format = format };
+		char *path;
 
 		if (!(rk_run_tables(run) >> t & 1) || (table >= 0 && (unsigned)table != t))
 			continue;
-		rk_bytes_clear(&path);
-		rk_bytes_printf(&path, "%s/%s%s", opt->out, rk_table_file(t), format->suffix);
-		j.path = rk_bytes_str(&path);
-		rc = j.path ? write_table(&j, false, err) : rk_fail_nomem(err);
+		path = rk_strf("%s/%s%s", opt->out, rk_table_file(t), format->suffix);
+		if (!path)
+			return rk_fail_nomem(err);
+		j.path = path;
+		rc = write_table(&j, false, err);
+		rk_free(path);
+		if (rc < 0)
+			return rc;
 		sum.rows += j.rows;
 		sum.files += j.rows > 0;
 	}
-	rk_bytes_release(&path);
-	if (rc == 0 && table >= 0 && !sum.rows)
+	if (table >= 0 && !sum.rows)
 		warn_empty(run, (enum rk_table)table);
-	if (rc == 0)
-		*ret = sum;
-	return rc;
+	*ret = sum;
+	return 0;
 }
 
 static const struct rk_writer_ops *choose_format(const struct rk_convert_options *opt, bool dir,
@@ -179,10 +155,12 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 
 	if (opt->format)
 		w = rk_writer_by_name(opt->format);
-	else if (!dir && rk_text_ends(opt->out, strlen(opt->out), ".tar"))
+	else if (dir)
+		w = rk_writer_by_name("parquet");
+	else if (rk_text_ends(opt->out, strlen(opt->out), ".tar"))
 		w = rk_writer_by_name("perfetto");
 	else
-		w = dir ? rk_writer_by_name("parquet") : rk_writer_by_path(opt->out);
+		w = rk_writer_by_path(opt->out);
 	if (w)
 		return w;
 	if (opt->format)
@@ -208,34 +186,53 @@ int rk_unknown_table(const char *name, struct rk_error *err)
 	return rk_fail(err, RK_E_USAGE, "unknown table '%s'; known tables: %s", name, known);
 }
 
+bool rk_names_dir(const char *out)
+{
+	size_t len = strlen(out);
+
+	return (len && out[len - 1] == '/') || rk_is_dir(out);
+}
+
 static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 		       struct rk_convert_result *ret, struct rk_error *err)
 {
-	bool dir = opt->dataset || (strcmp(opt->out, "-") && is_directory(opt->out));
+	bool dir = opt->dataset || (strcmp(opt->out, "-") && rk_names_dir(opt->out));
 	const struct rk_writer_ops *format = choose_format(opt, dir, err);
-	int table = opt->table ? rk_table_by_name(opt->table) : -1, rc;
+	struct job j = { .run = run, .table = RK_KERNELS, .format = format, .path = opt->out };
+	int table = -1, rc;
 
 	if (!format)
 		return RK_E_USAGE;
 	if (opt->dataset && strcmp(format->name, "parquet") != 0)
 		return rk_fail(err, RK_E_USAGE, "a data set consists of Parquet files");
-	if (opt->table && table < 0)
-		return rk_unknown_table(opt->table, err);
+	if (opt->table) {
+		table = rk_table_by_name(opt->table);
+		if (table < 0)
+			return rk_unknown_table(opt->table, err);
+		j.table = (enum rk_table)table;
+	}
 	/* clocks of a trace are aligned or reported elsewhere */
-	rc = format->trace ? 0 : rk_run_check_clocks(run, err);
-	if (rc == 0)
-		rc = rk_run_warn_ranks(run, err);
-	if (rc == 0 && (table == RK_KERNELS || table < 0))
-		rc = rk_run_energy_settle(run, err);
+	if (!format->trace && (rc = rk_run_check_clocks(run, err)) < 0)
+		return rc;
+	rc = rk_run_warn_ranks(run, err);
 	if (rc < 0)
 		return rc;
-	if (opt->dataset)
+	if ((table == RK_KERNELS || table < 0) && (rc = rk_run_energy_settle(run, err)) < 0)
+		return rc;
+
+	if (opt->dataset) {
 		rc = rk_run_convert_dataset(run, opt, table, ret, err);
-	else if (format->trace)
+	} else if (format->trace) {
 		rc = rk_run_convert_trace(run, opt, format, table, ret, err);
-	else
-		rc = dir ? convert_dir(run, opt, format, table, ret, err) :
-			   convert_file(run, opt, format, table, ret, err);
+	} else if (dir) {
+		rc = convert_dir(run, opt, format, table, ret, err);
+	} else {
+		rc = write_table(&j, true, err);
+		if (rc == 0 && !j.rows)
+			warn_empty(run, j.table);
+		if (rc == 0)
+			*ret = (struct rk_convert_result){ j.rows, 1 };
+	}
 	if (rc == 0 && !format->trace)
 		rk_run_tell_clocks(run);
 	rk_run_tell_names(run);

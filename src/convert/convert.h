@@ -5,10 +5,9 @@
 #include "run/run.h"
 #include "write/writer.h"
 
-/*
- * Writes a run as one trace; `format` is a trace format; table < 0: all. opt->out may end in
- * ".tar".
- */
+/* Whether `out` names a folder: one that is there, or by the slash at its end. */
+bool rk_names_dir(const char *out);
+/* Writes a run as one trace; `format` is a trace format; table < 0: all. opt->out may end in ".tar". */
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,
 			 const struct rk_writer_ops *format, int table,
 			 struct rk_convert_result *ret, struct rk_error *err);

@@ -55,35 +55,24 @@ static const struct {
 	[RK_PROCESSES] = { RK_O_RANK, RK_O_NODE }, [RK_AGENTS] = { -1, RK_G_NODE },
 };
 
-static bool wanted(const struct job *j, enum rk_table t)
-{
-	bool names = t == RK_AGENTS || t == RK_PROCESSES;
-
-	return rk_run_tables(j->run) >> t & 1 && (j->table < 0 || j->table == (int)t || names);
-}
-
-static int open_rows(struct job *j, enum rk_table t, struct rk_source **ret, struct rk_error *err)
-{
-	bool names = t == RK_AGENTS || t == RK_PROCESSES;
-	int rc = names ? rk_run_scan(j->run, t, RK_WANT_ALL, ret, err) :
-			 rk_sorted_table(&j->sorted, t, ret, err);
-
-	if (rc == 0 && j->rank != RANK_ANY && place[t].rank >= 0)
-		rc = rk_keep_open(*ret, (unsigned)place[t].rank, j->rank, j->rank == RANK_NONE, ret,
-				  err);
-	return rc;
-}
-
 static int write_table(struct job *j, enum rk_table t, struct rk_writer *w, struct rk_error *err)
 {
+	bool names = t == RK_AGENTS || t == RK_PROCESSES;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = open_rows(j, t, &rows, err);
+	int rc;
 
+	if (names)
+		rc = rk_run_scan(j->run, t, RK_WANT_ALL, &rows, err);
+	else
+		rc = rk_sorted_table(&j->sorted, t, &rows, err);
+	if (rc == 0 && j->rank != RANK_ANY && place[t].rank >= 0)
+		rc = rk_keep_open(rows, (unsigned)place[t].rank, j->rank, j->rank == RANK_NONE,
+				  &rows, err);
 	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0) {
 		if (!j->node && b->nrows)
 			j->node = rk_batch_id(b, (unsigned)place[t].node, 0);
-		if (t != RK_AGENTS && t != RK_PROCESSES)
+		if (!names)
 			j->rows += b->nrows;
 		rc = w->ops->batch(w, b, err);
 	}
@@ -93,23 +82,31 @@ static int write_table(struct job *j, enum rk_table t, struct rk_writer *w, stru
 
 static int write_trace(struct job *j, struct rk_output *out, struct rk_error *err)
 {
+	const uint32_t names = RK_TABLE_BIT(RK_AGENTS) | RK_TABLE_BIT(RK_PROCESSES);
 	struct rk_trace_scope scope = { .pids = j->pids, .member = j->member };
+	uint32_t tables = rk_run_tables(j->run);
 	struct rk_writer *w = NULL;
-	int rc = j->format->open(out, NULL, &j->run->ctx, &w, err);
+	int rc;
 
 	j->rows = 0;
 	j->node = 0;
+	rc = j->format->open(out, NULL, &j->run->ctx, &w, err);
 	if (rc < 0)
 		return rc;
+	if (j->table >= 0)
+		tables &= names | RK_TABLE_BIT(j->table);
 	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
-		if (wanted(j, *t))
-			scope.tables |= RK_TABLE_BIT(*t);
+		scope.tables |= tables & RK_TABLE_BIT(*t);
 	w->ops->scope(w, &scope);
-	for (const enum rk_table *t = rk_trace_tables; rc == 0 && *t < RK_NTABLES; t++)
-		if (scope.tables >> *t & 1)
+	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++) {
+		if (scope.tables >> *t & 1) {
 			rc = write_table(j, *t, w, err);
-	if (rc == 0)
-		rc = w->ops->finish(w, err);
+			if (rc < 0)
+				goto out;
+		}
+	}
+	rc = w->ops->finish(w, err);
+out:
 	w->ops->close(w);
 	return rc;
 }
@@ -117,15 +114,18 @@ static int write_trace(struct job *j, struct rk_output *out, struct rk_error *er
 static int write_file(void *arg, struct rk_error *err)
 {
 	struct job *j = arg;
-	struct rk_output *out = NULL;
-	int rc = rk_output_open(j->path, &out, err);
+	struct rk_output *out;
+	int rc;
 
-	if (rc == 0)
-		rc = write_trace(j, out, err);
-	if (rc == 0)
-		return rk_output_commit(out, err);
-	rk_output_abort(out);
-	return rc;
+	rc = rk_output_open(j->path, &out, err);
+	if (rc < 0)
+		return rc;
+	rc = write_trace(j, out, err);
+	if (rc < 0) {
+		rk_output_abort(out);
+		return rc;
+	}
+	return rk_output_commit(out, err);
 }
 
 /* ---- which ranks there are ---- */
@@ -195,11 +195,14 @@ static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 	size_t warnings;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
-		if (run->found[i].rank >= 0 && run->found[i].used)
-			rc = add_rank(r, run->found[i].rank, err);
-		else
+	for (size_t i = 0; i < run->nfound; i++) {
+		if (run->found[i].rank < 0 || !run->found[i].used) {
 			open |= run->found[i].used;
+			continue;
+		}
+		rc = add_rank(r, run->found[i].rank, err);
+		if (rc < 0)
+			return rc;
 	}
 	/* the scan that writes the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
@@ -215,13 +218,13 @@ static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 static int write_spill(void *arg, struct rk_error *err)
 {
 	struct job *j = arg;
-	struct rk_output *out = NULL;
-	int rc = rk_spill_resize(j->to, 0, err);
+	struct rk_output *out;
+	int rc;
 
-	if (rc == 0)
-		rc = rk_output_open_spill(j->to, &out, err);
-	if (rc == 0)
-		rc = write_trace(j, out, err);
+	if ((rc = rk_spill_resize(j->to, 0, err)) < 0 ||
+	    (rc = rk_output_open_spill(j->to, &out, err)) < 0)
+		return rc;
+	rc = write_trace(j, out, err);
 	rk_output_abort(out);
 	return rc;
 }
@@ -232,23 +235,26 @@ static int add_trace(struct job *j, struct rk_output *tar, const char *name, str
 	int rc;
 
 	j->to = NULL;
-	rc = used ? rk_spill_new(j->run->ctx.tmpdir, &j->to, err) : rk_fail_nomem(err);
+	if (!used)
+		return rk_fail_nomem(err);
+	rc = rk_spill_new(j->run->ctx.tmpdir, &j->to, err);
+	if (rc < 0)
+		goto out;
+	/* disable files of other ranks; `used` restores them */
+	for (size_t i = 0; i < j->run->nfound; i++) {
+		struct rk_found *f = &j->run->found[i];
 
-	if (rc == 0) {
-		/* disable files of other ranks; `used` restores them */
-		for (size_t i = 0; i < j->run->nfound; i++) {
-			struct rk_found *f = &j->run->found[i];
-
-			used[i] = f->used;
-			if (f->rank >= 0 && f->rank != j->rank)
-				f->used = 0;
-		}
-		rc = rk_run_sorted(&j->sorted, write_spill, j, err);
-		for (size_t i = 0; i < j->run->nfound; i++)
-			j->run->found[i].used = used[i];
+		used[i] = f->used;
+		if (f->rank >= 0 && f->rank != j->rank)
+			f->used = 0;
 	}
-	if (rc == 0)
-		rc = rk_tar_spill(tar, name, j->to, err);
+	rc = rk_run_sorted(&j->sorted, write_spill, j, err);
+	for (size_t i = 0; i < j->run->nfound; i++)
+		j->run->found[i].used = used[i];
+	if (rc < 0)
+		goto out;
+	rc = rk_tar_spill(tar, name, j->to, err);
+out:
 	rk_spill_free(j->to);
 	rk_free(used);
 	return rc;
@@ -262,62 +268,52 @@ static void put_string(struct rk_bytes *out, const char *key, const char *s)
 	rk_json_string(out, s, strlen(s));
 }
 
-static void put_clock(struct rk_bytes *m, const struct job *j)
-{
-	struct rk_rank_time t;
-
-	if (!j->run->times || j->rank < 0 || !rk_rank_times_rank(j->run->times, j->rank, &t))
-		return;
-	if (t.clock == RK_CLOCK_ALONE) {
-		put_string(m, ",\"rockit_clock\":{\"not_aligned\":", t.note);
-		rk_bytes_puts(m, "}");
-		return;
-	}
-	rk_bytes_printf(m,
-			",\"rockit_clock\":{\"offset_ns\":%" PRId64 ",\"drift_ppm\":%.6f,"
-			"\"error_ns\":%" PRId64,
-			t.offset_ns, t.drift_ppm, t.error_ns);
-	put_string(m, ",\"by\":", t.by);
-	rk_bytes_puts(m, "}");
-}
-
 /* Files without a machine name would all count as one machine. */
 static void put_file(struct rk_bytes *m, const struct job *j, const char *name, bool first)
 {
 	char rank[32] = "no rank";
+	const char *machine = rank;
+	struct rk_rank_time t;
 
 	if (j->rank != RANK_NONE)
 		snprintf(rank, sizeof(rank), "rank %" PRId64, j->rank);
+	if (j->node)
+		machine = rk_strtab_borrow(j->run->ctx.names, j->node, NULL);
 	put_string(m, first ? "\n{\"path\":" : ",\n{\"path\":", name);
-	put_string(m, ",\"machine\":{\"name\":",
-		   j->node ? rk_strtab_borrow(j->run->ctx.names, j->node, NULL) : rank);
+	put_string(m, ",\"machine\":{\"name\":", machine);
 	rk_bytes_puts(m, "}");
-	put_clock(m, j);
+	if (j->run->times && j->rank >= 0 && rk_rank_times_rank(j->run->times, j->rank, &t)) {
+		if (t.clock == RK_CLOCK_ALONE) {
+			put_string(m, ",\"rockit_clock\":{\"not_aligned\":", t.note);
+		} else {
+			rk_bytes_printf(m,
+					",\"rockit_clock\":{\"offset_ns\":%" PRId64
+					",\"drift_ppm\":%.6f,\"error_ns\":%" PRId64,
+					t.offset_ns, t.drift_ppm, t.error_ns);
+			put_string(m, ",\"by\":", t.by);
+		}
+		rk_bytes_puts(m, "}");
+	}
 	rk_bytes_puts(m, "}");
 }
 
 /* A damaged rank is skipped, unless no other is left. */
-static bool is_left_out(struct job *j, struct ranks *r, const struct rk_error *why)
-{
-	if (why->code != RK_E_FORMAT || ++r->lost == r->n + r->none)
-		return false;
-	rk_diag_add(j->run->ctx.diag, "unreadable-rank", why->file, why->line, 1,
-		    "%s; the trace of rank %" PRId64 " is not in the archive", why->message,
-		    j->rank);
-	return true;
-}
-
-static int write_members(struct job *j, struct ranks *r, struct rk_output *tar, struct rk_bytes *m,
+static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
 			 struct rk_error *err)
 {
 	struct rk_map pids = { 0 };
-	struct rk_error why = { 0 };
+	struct rk_bytes text;
 	uint64_t rows = 0;
 	char name[64];
-	int rc = 0;
+	int rc;
 
+	rk_bytes_init(&text, 64 << 20);
+	/* viewers recognize the file by exactly these first bytes */
+	rk_bytes_puts(&text, "{\"perfetto_manifest\":{\"version\":1,\"files\":[");
 	j->pids = &pids;
-	for (size_t i = 0; rc == 0 && i < r->n + r->none; i++) {
+	for (size_t i = 0; i < r->n + r->none; i++) {
+		struct rk_error why = { 0 };
+
 		j->rank = i < r->n ? r->v[i] : RANK_NONE;
 		j->member = (uint32_t)i;
 		if (j->rank == RANK_NONE)
@@ -325,97 +321,76 @@ static int write_members(struct job *j, struct ranks *r, struct rk_output *tar, 
 		else
 			snprintf(name, sizeof(name), "rank-%05" PRId64 ".pftrace", j->rank);
 		rc = add_trace(j, tar, name, &why);
-		if (rc < 0 && is_left_out(j, r, &why)) {
-			why = (struct rk_error){ 0 };
-			rc = 0;
+		if (rc == 0) {
+			put_file(&text, j, name, i == r->lost);
+			rows += j->rows;
 			continue;
 		}
-		put_file(m, j, name, i == r->lost);
-		rows += j->rows;
+		if (why.code != RK_E_FORMAT || ++r->lost == r->n + r->none) {
+			if (err)
+				*err = why;
+			goto out;
+		}
+		rk_diag_add(j->run->ctx.diag, "unreadable-rank", why.file, why.line, 1,
+			    "%s; the trace of rank %" PRId64 " is not in the archive", why.message,
+			    j->rank);
 	}
-	if (rc < 0 && err)
-		*err = why;
+	rk_bytes_puts(&text, "]}}\n");
+	if (text.bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = rk_tar_file(tar, "perfetto_manifest.json", text.data, text.len, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_tar_end(tar, err);
+out:
 	j->rows = rows;
 	j->pids = NULL;
 	rk_map_release(&pids);
-	return rc;
-}
-
-static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
-			 struct rk_error *err)
-{
-	struct rk_bytes text;
-	int rc;
-
-	rk_bytes_init(&text, 64 << 20);
-	/* viewers recognize the file by exactly these first bytes */
-	rk_bytes_puts(&text, "{\"perfetto_manifest\":{\"version\":1,\"files\":[");
-	rc = write_members(j, r, tar, &text, err);
-	rk_bytes_puts(&text, "]}}\n");
-	if (rc == 0 && text.bad)
-		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_tar_file(tar, "perfetto_manifest.json", text.data, text.len, err);
 	rk_bytes_release(&text);
-	return rc < 0 ? rc : rk_tar_end(tar, err);
-}
-
-/* A pipe cannot be read once per rank: its rows would only be in the first trace. */
-static int check(const struct job *j, struct rk_error *err)
-{
-	if (strcmp(j->format->name, "perfetto") != 0)
-		return rk_fail(err, RK_E_USAGE,
-			       "a .tar archive is written in Perfetto's format only");
-	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
-		if (!rk_run_rescannable(j->run, *t))
-			return rk_fail(err, RK_E_USAGE,
-				       "a pipe cannot be read once per rank; write a .pftrace");
-	return 0;
+	return rc;
 }
 
 static int write_tar(struct job *j, unsigned *ret_files, struct rk_error *err)
 {
 	struct ranks r = { .v = NULL };
 	struct rk_output *tar = NULL;
-	int rc = check(j, err);
+	int rc;
 
-	if (rc == 0)
-		rc = find_ranks(j->run, &r, err);
+	if (strcmp(j->format->name, "perfetto") != 0)
+		return rk_fail(err, RK_E_USAGE,
+			       "a .tar archive is written in Perfetto's format only");
+	/* the rows of a pipe would only be in the first trace */
+	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
+		if (!rk_run_rescannable(j->run, *t))
+			return rk_fail(err, RK_E_USAGE,
+				       "a pipe cannot be read once per rank; write a .pftrace");
+	rc = find_ranks(j->run, &r, err);
+	if (rc < 0)
+		goto out;
 	if (!r.n)
 		r.none = true;
-	if (rc == 0)
-		rc = rk_output_open(j->path, &tar, err);
-	if (rc == 0)
-		rc = write_archive(j, &r, tar, err);
-	rk_free(r.v);
+	rc = rk_output_open(j->path, &tar, err);
+	if (rc < 0)
+		goto out;
+	rc = write_archive(j, &r, tar, err);
 	if (rc < 0) {
 		rk_output_abort(tar);
-		return rc;
+		goto out;
 	}
 	*ret_files = 1;
 	rc = rk_output_commit(tar, err);
 	if (rc == 0 && r.lost)
 		rc = rk_fail(err, RK_E_FORMAT,
 			     "%zu rank%s could not be read completely; the others are in '%s'",
-			     r.lost, r.lost == 1 ? "" : "s", j->path);
+			     r.lost, rk_plural(r.lost), j->path);
+out:
+	rk_free(r.v);
 	return rc;
 }
 
 /* ---- the entry ---- */
-
-/* DIR/trace.pftrace for a directory. */
-static int path_of(const struct rk_convert_options *opt, const struct rk_writer_ops *format,
-		   struct rk_bytes *path, struct rk_error *err)
-{
-	size_t len = strlen(opt->out);
-	bool dir = (len && opt->out[len - 1] == '/') || rk_is_dir(opt->out);
-	int rc = dir ? rk_make_dirs(opt->out, err) : 0;
-
-	rk_bytes_puts(path, opt->out);
-	if (dir)
-		rk_bytes_printf(path, "/trace%s", format->suffix);
-	return rc == 0 && !rk_bytes_str(path) ? rk_fail_nomem(err) : rc;
-}
 
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,
 			 const struct rk_writer_ops *format, int table,
@@ -426,34 +401,39 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 			 .format = format,
 			 .table = table,
 			 .rank = RANK_ANY };
+	bool dir = rk_names_dir(opt->out);
 	struct rk_rank_times *times = NULL;
 	unsigned files = 1;
-	struct rk_bytes path;
+	char *path;
 	int rc;
 
-	rk_bytes_init(&path, 1 << 16);
 	/* output to a pipe cannot be undone, so sort everything on disk */
 	if (!rk_is_dir(opt->out) && rk_output_is_direct(opt->out))
 		j.sorted.spill = UINT32_MAX;
-	rc = path_of(opt, format, &path, err);
-	j.path = rk_bytes_str(&path);
-	if (rc == 0)
-		rc = rk_run_spare(run, j.path, false, err);
-	if (rc == 0)
-		rc = rk_rank_times_new(run, &times, err);
-	if (rc == 0 && !times)
-		rc = rk_run_check_clocks(run, err);
+	if (dir && (rc = rk_make_dirs(opt->out, err)) < 0)
+		return rc;
+	path = dir ? rk_strf("%s/trace%s", opt->out, format->suffix) : rk_strdup(opt->out);
+	if (!path)
+		return rk_fail_nomem(err);
+	j.path = path;
+	if ((rc = rk_run_spare(run, path, false, err)) < 0 ||
+	    (rc = rk_rank_times_new(run, &times, err)) < 0)
+		goto out;
+	if (!times && (rc = rk_run_check_clocks(run, err)) < 0)
+		goto out;
 	rk_rank_times_use(run, times);
-	if (rc == 0)
-		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
-			     write_tar(&j, &files, err) :
-			     rk_run_sorted(&j.sorted, write_file, &j, err);
-	rk_bytes_release(&path);
+	if (rk_text_ends(path, strlen(path), ".tar"))
+		rc = write_tar(&j, &files, err);
+	else
+		rc = rk_run_sorted(&j.sorted, write_file, &j, err);
 	rk_rank_times_use(run, NULL);
-	if (rc == 0 && !times)
+	if (rc < 0)
+		goto out;
+	if (!times)
 		rk_run_tell_clocks(run);
+	*ret = (struct rk_convert_result){ j.rows, files };
+out:
 	rk_rank_times_free(times);
-	if (rc == 0)
-		*ret = (struct rk_convert_result){ j.rows, files };
+	rk_free(path);
 	return rc;
 }

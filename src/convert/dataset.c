@@ -40,33 +40,6 @@ static bool is_of(const struct rk_found *f, const struct rk_unit *u)
 
 /* ---- units ---- */
 
-/* Files of a rank are usually adjacent: try the previous unit first. */
-static struct rk_unit *unit_of(struct rk_dataset *d, const struct rk_found *f, struct rk_unit *last)
-{
-	if (last && is_of(f, last))
-		return last;
-	for (size_t i = d->nunits; i-- > 0;)
-		if (is_of(f, &d->units[i]))
-			return &d->units[i];
-	return NULL;
-}
-
-static int add_unit(struct rk_dataset *d, const struct rk_found *f, struct rk_error *err)
-{
-	struct rk_unit *v;
-
-	if (d->nunits == UNITS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d ranks; convert them in parts",
-			       UNITS_MAX);
-	v = rk_grow(d->units, &d->cap_units, d->nunits + 1, sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(err);
-	d->units = v;
-	v[d->nunits++] =
-		(struct rk_unit){ .rank = f->rank, .program = f->program, .path = f->path };
-	return 0;
-}
-
 static int find_units(struct rk_dataset *d, struct rk_error *err)
 {
 	struct rk_unit *u = NULL;
@@ -77,15 +50,28 @@ static int find_units(struct rk_dataset *d, struct rk_error *err)
 		/* an unreadable file still makes its rank known, so that it is reported */
 		if (!f->used && f->rank < 0)
 			continue;
-		u = unit_of(d, f, u);
+		/* files of a rank are usually adjacent: try the previous unit first */
+		if (u && !is_of(f, u))
+			u = NULL;
+		for (size_t k = d->nunits; !u && k-- > 0;)
+			if (is_of(f, &d->units[k]))
+				u = &d->units[k];
 		if (!u) {
-			int rc = add_unit(d, f, err);
-
-			if (rc < 0)
-				return rc;
-			u = &d->units[d->nunits - 1];
+			if (d->nunits == UNITS_MAX)
+				return rk_fail(err, RK_E_LIMIT,
+					       "more than %d ranks; convert them in parts",
+					       UNITS_MAX);
+			u = rk_grow(d->units, &d->cap_units, d->nunits + 1, sizeof(*u));
+			if (!u)
+				return rk_fail_nomem(err);
+			d->units = u;
+			u += d->nunits++;
+			*u = (struct rk_unit){ .rank = f->rank,
+					       .program = f->program,
+					       .path = f->path };
 		}
-		u->bytes += f->used ? f->bytes : 0;
+		if (f->used)
+			u->bytes += f->bytes;
 	}
 	return 0;
 }
@@ -95,22 +81,9 @@ static int by_rank(const void *a, const void *b)
 	const struct rk_unit *u = a, *v = b;
 	uint64_t x = (uint64_t)u->rank, y = (uint64_t)v->rank; /* -1 is the last */
 
-	return x != y ? (x < y ? -1 : 1) : strcmp(u->path, v->path);
-}
-
-/*
- * Files of a rank are part 0. Files that name no rank may have rows of any rank: they get their own
- * parts.
- */
-static void number_parts(struct rk_dataset *d)
-{
-	unsigned part;
-
-	if (d->nunits)
-		qsort(d->units, d->nunits, sizeof(*d->units), by_rank);
-	part = d->nunits && d->units[0].rank >= 0;
-	for (size_t i = 0; i < d->nunits; i++)
-		d->units[i].part = d->units[i].rank >= 0 ? 0 : part++;
+	if (x != y)
+		return x < y ? -1 : 1;
+	return strcmp(u->path, v->path);
 }
 
 /* ---- shards ---- */
@@ -129,10 +102,12 @@ static int share_out(struct rk_dataset *d, struct rk_error *err)
 {
 	struct rk_unit **order = rk_calloc(d->nunits + 1, sizeof(struct rk_unit *));
 	uint64_t *load = rk_calloc(d->nshards, sizeof(*load));
-	int rc = order && load ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
-	if (rc < 0)
+	if (!order || !load) {
+		rc = rk_fail_nomem(err);
 		goto out;
+	}
 	for (size_t i = 0; i < d->nunits; i++)
 		order[i] = &d->units[i];
 	if (d->nunits)
@@ -192,43 +167,6 @@ static int fingerprint(struct rk_dataset *d, struct rk_error *err)
 	return bad ? rk_fail_nomem(err) : 0;
 }
 
-static int make_plan(struct rk_dataset *d, struct rk_error *err)
-{
-	int rc = rk_run_counters(d->run, err);
-
-	if (rc < 0)
-		return rc;
-	rc = find_units(d, err);
-	if (rc < 0)
-		return rc;
-	number_parts(d);
-	rc = share_out(d, err);
-	if (rc < 0)
-		return rc;
-	rc = fingerprint(d, err);
-	if (rc < 0)
-		return rc;
-	d->used = rk_calloc(d->run->nfound + 1, sizeof(*d->used));
-	return d->used ? 0 : rk_fail_nomem(err);
-}
-
-static void mask(struct rk_dataset *d, const struct rk_unit *u)
-{
-	for (size_t i = 0; i < d->run->nfound; i++) {
-		struct rk_found *f = &d->run->found[i];
-
-		d->used[i] = f->used;
-		if (!is_of(f, u))
-			f->used = 0;
-	}
-}
-
-static void unmask(struct rk_dataset *d)
-{
-	for (size_t i = 0; i < d->run->nfound; i++)
-		d->run->found[i].used = d->used[i];
-}
-
 /* ---- whose folder it is ---- */
 
 /*
@@ -242,10 +180,10 @@ static int check_foreign(const char *out, const char *meta, struct rk_error *err
 	bool some = false;
 	struct stat st;
 
+	if (!dir && errno == ENOENT)
+		return 0;
 	if (!dir)
-		return errno == ENOENT ?
-			       0 :
-			       rk_fail(err, RK_E_IO, "cannot open '%s': %s", out, strerror(errno));
+		return rk_fail(err, RK_E_IO, "cannot open '%s': %s", out, strerror(errno));
 	while ((e = readdir(dir)))
 		some |= strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 	closedir(dir);
@@ -255,29 +193,7 @@ static int check_foreign(const char *out, const char *meta, struct rk_error *err
 		       out);
 }
 
-static int check_part(const struct rk_dataset *d, const char *path, struct rk_error *err)
-{
-	struct rk_tree *root = NULL;
-	struct rk_error why = { 0 };
-	int rc = rk_tree_load_found(path, &root, &why);
-	bool same = false;
-
-	if (rc == RK_E_NOMEM)
-		return rk_fail_nomem(err);
-	/* an unreadable note is not ours: never mix two data sets */
-	if (rc == 0)
-		same = !strcmp(rk_tree_text(rk_tree_get(root, "plan"), ""), d->fingerprint);
-	rk_tree_free(root);
-	if (same)
-		return 0;
-	return rk_fail(
-		err, RK_E_USAGE,
-		"'%s' is a data set made from other input, options or shards; remove it or use "
-		"another folder",
-		d->out);
-}
-
-/* Hidden files are being written by another shard. */
+/* An unreadable note is not ours: never mix two data sets. Hidden files are being written by another shard. */
 static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_error *err)
 {
 	DIR *dir = opendir(meta);
@@ -287,12 +203,23 @@ static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_e
 	if (!dir)
 		return rk_fail(err, RK_E_IO, "cannot open '%s': %s", meta, strerror(errno));
 	while (rc == 0 && (e = readdir(dir))) {
+		struct rk_tree *root = NULL;
+		struct rk_error why = { 0 };
 		char *path;
 
 		if (strncmp(e->d_name, "part-", 5) != 0 || !strstr(e->d_name, ".json"))
 			continue;
 		path = rk_strf("%s/%s", meta, e->d_name);
-		rc = path ? check_part(d, path, err) : rk_fail_nomem(err);
+		rc = path ? rk_tree_load_found(path, &root, &why) : RK_E_NOMEM;
+		if (rc == RK_E_NOMEM)
+			rk_fail_nomem(err);
+		else if (rc != 0 ||
+			 strcmp(rk_tree_text(rk_tree_get(root, "plan"), ""), d->fingerprint))
+			rc = rk_fail(err, RK_E_USAGE,
+				     "'%s' is a data set made from other input, options or shards; "
+				     "remove it or use another folder",
+				     d->out);
+		rk_tree_free(root);
 		rk_free(path);
 	}
 	closedir(dir);
@@ -301,14 +228,17 @@ static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_e
 
 /* ---- the note ---- */
 
+enum which { ALL, EMPTY, FAILED };
+
 static void put_ranks(struct rk_json_out *j, const struct rk_dataset *d, const char *key,
-		      bool (*which)(const struct rk_unit *u))
+		      enum which which)
 {
 	rk_json_array_flat(j, key);
 	for (size_t i = 0; i < d->nunits; i++) {
 		const struct rk_unit *u = &d->units[i];
 
-		if (u->shard != d->shard || !which(u))
+		if (u->shard != d->shard || (which == FAILED && !u->failed) ||
+		    (which == EMPTY && (u->failed || u->rows)))
 			continue;
 		if (u->rank >= 0)
 			rk_json_int(j, NULL, u->rank);
@@ -318,67 +248,40 @@ static void put_ranks(struct rk_json_out *j, const struct rk_dataset *d, const c
 	rk_json_close(j);
 }
 
-static bool any(const struct rk_unit *u)
+static int write_note(const struct rk_dataset *d, const char *state, struct rk_error *err)
 {
-	return u != NULL;
-}
-
-static bool has_failed(const struct rk_unit *u)
-{
-	return u->failed;
-}
-
-static bool is_empty(const struct rk_unit *u)
-{
-	return !u->failed && !u->rows;
-}
-
-static void put_tables(struct rk_json_out *j, const struct rk_dataset *d)
-{
-	rk_json_object(j, "tables");
-	for (unsigned t = 0; t < RK_NTABLES; t++) {
-		if (!d->files[t])
-			continue;
-		rk_json_object_flat(j, rk_table_name(t));
-		rk_json_uint(j, "rows", d->rows[t]);
-		rk_json_uint(j, "files", d->files[t]);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
-static void put_note(struct rk_bytes *text, const struct rk_dataset *d, const char *state)
-{
-	bool over = strcmp(state, "writing") != 0;
+	char *path = rk_strf("%s/" META "/part-%u-of-%u.json", d->out, d->shard, d->nshards);
 	struct rk_json_out j;
+	struct rk_bytes text;
+	int rc;
 
-	rk_json_begin(&j, text);
+	rk_bytes_init(&text, 16 << 20);
+	rk_json_begin(&j, &text);
 	rk_json_int(&j, "schema", 1);
 	rk_json_text(&j, "rockit", ROCKIT_VERSION);
 	rk_json_text(&j, "state", state);
 	rk_json_uint(&j, "shard", d->shard);
 	rk_json_uint(&j, "shards", d->nshards);
 	rk_json_text(&j, "plan", d->fingerprint);
-	put_ranks(&j, d, "ranks", any);
-	if (over) {
-		put_ranks(&j, d, "empty", is_empty);
-		put_ranks(&j, d, "failed", has_failed);
-		put_tables(&j, d);
+	put_ranks(&j, d, "ranks", ALL);
+	if (strcmp(state, "writing") != 0) {
+		put_ranks(&j, d, "empty", EMPTY);
+		put_ranks(&j, d, "failed", FAILED);
+		rk_json_object(&j, "tables");
+		for (unsigned t = 0; t < RK_NTABLES; t++) {
+			if (!d->files[t])
+				continue;
+			rk_json_object_flat(&j, rk_table_name(t));
+			rk_json_uint(&j, "rows", d->rows[t]);
+			rk_json_uint(&j, "files", d->files[t]);
+			rk_json_close(&j);
+		}
+		rk_json_close(&j);
 	}
 	rk_json_end(&j);
-}
-
-static int write_note(const struct rk_dataset *d, const char *state, struct rk_error *err)
-{
-	char *path = rk_strf("%s/" META "/part-%u-of-%u.json", d->out, d->shard, d->nshards);
-	struct rk_bytes text;
-	int rc = path ? 0 : rk_fail_nomem(err);
-
-	rk_bytes_init(&text, 16 << 20);
-	put_note(&text, d, state);
-	if (rc == 0 && text.bad)
+	if (!path || text.bad)
 		rc = rk_fail_nomem(err);
-	if (rc == 0)
+	else
 		rc = rk_write_file(path, (const char *)text.data, text.len, err);
 	rk_bytes_release(&text);
 	rk_free(path);
@@ -388,14 +291,16 @@ static int write_note(const struct rk_dataset *d, const char *state, struct rk_e
 static int claim(const struct rk_dataset *d, struct rk_error *err)
 {
 	char *meta = rk_strf("%s/" META, d->out);
-	int rc = meta ? check_foreign(d->out, meta, err) : rk_fail_nomem(err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_make_dirs(meta, err);
-	if (rc == 0)
+	if (!meta)
+		return rk_fail_nomem(err);
+	if ((rc = check_foreign(d->out, meta, err)) == 0 && (rc = rk_make_dirs(meta, err)) == 0)
 		rc = check_parts(d, meta, err);
 	rk_free(meta);
-	return rc < 0 ? rc : write_note(d, "writing", err);
+	if (rc < 0)
+		return rc;
+	return write_note(d, "writing", err);
 }
 
 /* ---- invalid arguments ---- */
@@ -429,49 +334,21 @@ static bool holds_out(const char *input, const char *out)
 	return !strncmp(place, dir, len) && (!place[len] || place[len] == '/');
 }
 
-/* Otherwise the next conversion would read the data set as input and count everything twice. */
-static int check_place(const struct rk_convert_options *opt, struct rk_error *err)
-{
-	if (!strcmp(opt->out, "-"))
-		return rk_fail(err, RK_E_USAGE, "a data set is a directory; use '-o DIR/'");
-	for (size_t i = 0; i < opt->ninputs; i++)
-		if (holds_out(opt->inputs[i], opt->out))
-			return rk_fail(
-				err, RK_E_USAGE,
-				"'%s' is inside the input '%s'; write the data set elsewhere",
-				opt->out, opt->inputs[i]);
-	return 0;
-}
-
-/* Each rank is read separately, so a pipe would be empty for the second. */
-static int check_pipes(struct rk_run *run, struct rk_error *err)
-{
-	for (unsigned t = 0; t < RK_NTABLES; t++)
-		if (!rk_run_rescannable(run, t))
-			return rk_fail(err, RK_E_USAGE,
-				       "a pipe cannot be read once per rank; name a file");
-	return 0;
-}
-
 /* ---- the work ---- */
 
-/* An unreadable table of a rank is skipped. */
-static void note_failure(struct rk_dataset *d, struct rk_unit *u, const struct rk_error *why,
-			 enum rk_table t)
-{
-	u->failed = true;
-	rk_diag_add(d->run->ctx.diag, "unreadable-rank", why->file[0] ? why->file : u->path,
-		    why->line, 1, "%s; its %s are not in the data set", why->message,
-		    rk_table_name(t));
-}
-
+/* Only the unit's files are enabled meanwhile. An unreadable table of a rank is skipped. */
 static int write_unit(struct rk_dataset *d, struct rk_unit *u, struct rk_error *err)
 {
+	struct rk_run *run = d->run;
 	uint32_t tables;
 	int rc = 0;
 
-	mask(d, u);
-	tables = rk_run_tables(d->run);
+	for (size_t i = 0; i < run->nfound; i++) {
+		d->used[i] = run->found[i].used;
+		if (!is_of(&run->found[i], u))
+			run->found[i].used = 0;
+	}
+	tables = rk_run_tables(run);
 	for (unsigned t = 0; rc == 0 && t < RK_NTABLES; t++) {
 		struct rk_error why = { 0 };
 		bool input = false;
@@ -482,39 +359,60 @@ static int write_unit(struct rk_dataset *d, struct rk_unit *u, struct rk_error *
 		if (rc < 0 && !input && err)
 			*err = why;
 		if (rc < 0 && input) {
-			note_failure(d, u, &why, t);
+			u->failed = true;
+			rk_diag_add(run->ctx.diag, "unreadable-rank",
+				    why.file[0] ? why.file : u->path, why.line, 1,
+				    "%s; its %s are not in the data set", why.message,
+				    rk_table_name(t));
 			rc = 0;
 		}
 	}
-	unmask(d);
+	for (size_t i = 0; i < run->nfound; i++)
+		run->found[i].used = d->used[i];
 	if (rc == 0 && !u->rows && !u->failed && u->rank >= 0)
-		rk_diag_add(d->run->ctx.diag, "empty-rank", u->path, 0, 1,
+		rk_diag_add(run->ctx.diag, "empty-rank", u->path, 0, 1,
 			    "rank %" PRId64 " has no rows", u->rank);
 	return rc;
 }
 
 static int carry_out(struct rk_dataset *d, struct rk_error *err)
 {
+	unsigned part;
 	size_t failed = 0;
-	int rc = make_plan(d, err);
+	int rc;
 
+	if ((rc = rk_run_counters(d->run, err)) < 0 || (rc = find_units(d, err)) < 0)
+		return rc;
+	/* Files of a rank are part 0. Those that name none may have rows of any: each its own part. */
+	if (d->nunits)
+		qsort(d->units, d->nunits, sizeof(*d->units), by_rank);
+	part = d->nunits && d->units[0].rank >= 0;
+	for (size_t i = 0; i < d->nunits; i++)
+		if (d->units[i].rank < 0)
+			d->units[i].part = part++;
+	if ((rc = share_out(d, err)) < 0 || (rc = fingerprint(d, err)) < 0)
+		return rc;
+	d->used = rk_calloc(d->run->nfound + 1, sizeof(*d->used));
+	if (!d->used)
+		return rk_fail_nomem(err);
+
+	rc = claim(d, err);
 	if (rc < 0)
 		return rc;
-	rc = claim(d, err);
-	for (size_t i = 0; rc == 0 && i < d->nunits; i++) {
+	for (size_t i = 0; i < d->nunits; i++) {
 		if (d->units[i].shard != d->shard)
 			continue;
 		rc = write_unit(d, &d->units[i], err);
+		if (rc < 0)
+			return rc;
 		failed += d->units[i].failed;
 	}
-	if (rc < 0)
-		return rc;
 	rc = write_note(d, failed ? "incomplete" : "done", err);
 	if (rc < 0 || !failed)
 		return rc;
 	return rk_fail(err, RK_E_FORMAT,
 		       "%zu rank%s could not be read completely; the others are in '%s'", failed,
-		       failed == 1 ? "" : "s", d->out);
+		       rk_plural(failed), d->out);
 }
 
 int rk_run_convert_dataset(struct rk_run *run, const struct rk_convert_options *opt, int table,
@@ -525,12 +423,23 @@ int rk_run_convert_dataset(struct rk_run *run, const struct rk_convert_options *
 				.table = table,
 				.shard = opt->shard ? opt->shard : 1,
 				.nshards = opt->nshards ? opt->nshards : 1 };
-	int rc = check_place(opt, err);
+	int rc;
 
-	if (rc == 0)
-		rc = check_pipes(run, err);
-	if (rc == 0)
-		rc = carry_out(&d, err);
+	if (!strcmp(opt->out, "-"))
+		return rk_fail(err, RK_E_USAGE, "a data set is a directory; use '-o DIR/'");
+	/* otherwise the next conversion would read the data set as input and count everything twice */
+	for (size_t i = 0; i < opt->ninputs; i++)
+		if (holds_out(opt->inputs[i], opt->out))
+			return rk_fail(
+				err, RK_E_USAGE,
+				"'%s' is inside the input '%s'; write the data set elsewhere",
+				opt->out, opt->inputs[i]);
+	/* each rank is read separately, so a pipe would be empty for the second */
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (!rk_run_rescannable(run, t))
+			return rk_fail(err, RK_E_USAGE,
+				       "a pipe cannot be read once per rank; name a file");
+	rc = carry_out(&d, err);
 	for (unsigned t = 0; rc == 0 && t < RK_NTABLES; t++) {
 		ret->rows += d.rows[t];
 		ret->files += (unsigned)d.files[t];

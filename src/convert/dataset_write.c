@@ -89,13 +89,18 @@ struct scan {
 
 /* ---- files ---- */
 
-static int open_output(struct scan *p, struct part *k, struct rk_error *err)
+/* Also after a failure the part counts as open: undo closes it. */
+static int open_part(struct scan *p, struct part *k, struct rk_error *err)
 {
+	struct rk_context *ctx = &p->d->run->ctx;
 	size_t len;
-	const char *node = rk_strtab_borrow(p->d->run->ctx.names, k->node, &len), *text;
+	const char *node = rk_strtab_borrow(ctx->names, k->node, &len), *text;
 	struct rk_bytes path;
 	int rc;
 
+	k->rows = 0;
+	k->state = OPEN;
+	p->open++;
 	rk_bytes_init(&path, 1 << 16);
 	rk_bytes_printf(&path, "%s/%s/node=", p->d->out, rk_table_name(p->table));
 	rk_hive_put(&path, node, len);
@@ -106,30 +111,20 @@ static int open_output(struct scan *p, struct part *k, struct rk_error *err)
 		rk_bytes_printf(&path, "%" PRId64, k->rank);
 	text = rk_bytes_str(&path);
 	rc = text ? rk_make_dirs(text, err) : rk_fail_nomem(err);
+	if (rc < 0)
+		goto out;
 	/* rows that name another rank than their folder go beside the files of that rank */
 	if (p->u->rank >= 0 && p->u->rank != k->rank)
 		rk_bytes_printf(&path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
 	else
 		rk_bytes_printf(&path, "/part-%u.parquet", p->u->part);
 	text = rk_bytes_str(&path);
-	if (rc == 0)
-		rc = text ? rk_run_spare(p->d->run, text, false, err) : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_output_open(text, &k->out, err);
+	rc = text ? rk_run_spare(p->d->run, text, false, err) : rk_fail_nomem(err);
+	if (rc < 0 || (rc = rk_output_open(text, &k->out, err)) < 0)
+		goto out;
+	rc = rk_writer_parquet.open(k->out, &p->columns.schema, ctx, &k->w, err);
+out:
 	rk_bytes_release(&path);
-	return rc;
-}
-
-static int open_part(struct scan *p, struct part *k, struct rk_error *err)
-{
-	int rc = open_output(p, k, err);
-
-	if (rc == 0)
-		rc = rk_writer_by_name("parquet")->open(k->out, &p->columns.schema, &p->d->run->ctx,
-							&k->w, err);
-	k->rows = 0;
-	k->state = OPEN;
-	p->open++;
 	return rc;
 }
 
@@ -141,20 +136,6 @@ static void drop_part(struct part *k, enum state state)
 	k->w = NULL;
 	k->out = NULL;
 	k->state = state;
-}
-
-static int commit_part(struct scan *p, struct part *k, struct rk_error *err)
-{
-	struct rk_output *out = k->out;
-	int rc = k->w->ops->finish(k->w, err);
-
-	if (rc < 0)
-		return rc;
-	k->out = NULL;
-	drop_part(k, DONE);
-	p->rows += k->rows;
-	p->files++;
-	return rk_output_commit(out, err);
 }
 
 /* ---- rows ---- */
@@ -181,64 +162,6 @@ static int find_part(struct scan *p, uint32_t node, int64_t rank, struct rk_erro
 	return 0;
 }
 
-static int part_of_row(struct scan *p, const struct rk_batch *b, size_t row, struct rk_error *err)
-{
-	int64_t none = p->u->rank >= 0 ? p->u->rank : INT64_MIN;
-	int64_t rank = p->columns.rank < 0 ? none :
-					     rk_batch_int(b, (unsigned)p->columns.rank, row, none);
-	uint32_t node = p->columns.node < 0 ? 0 : rk_batch_id(b, (unsigned)p->columns.node, row);
-	struct part *k = p->nparts ? &p->parts[p->last] : NULL;
-	int rc = 0;
-
-	if (!k || k->node != node || k->rank != rank)
-		rc = find_part(p, node, rank, err);
-	if (rc == 0 && p->parts[p->last].state == WAITING && p->open < OPEN_MAX_FILES)
-		rc = open_part(p, &p->parts[p->last], err);
-	return rc;
-}
-
-/* Sets p->of; *ret_same: all rows are of one part. */
-static int assign(struct scan *p, const struct rk_batch *b, bool *ret_same, struct rk_error *err)
-{
-	uint32_t *of = rk_grow(p->of, &p->cap_of, b->nrows, sizeof(*of));
-	int rc = of ? 0 : rk_fail_nomem(err);
-
-	p->of = of ? of : p->of;
-	*ret_same = true;
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		rc = part_of_row(p, b, i, err);
-		of[i] = (uint32_t)p->last;
-		*ret_same &= of[i] == of[0];
-	}
-	return rc;
-}
-
-static int put_all(struct scan *p, struct part *k, const struct rk_batch *b, struct rk_error *err)
-{
-	const struct rk_batch view = { &p->columns.schema, b->nrows, p->cols };
-
-	for (unsigned i = 0; i < p->columns.schema.nfields; i++)
-		p->cols[i] = b->cols[p->columns.from[i]];
-	k->rows += b->nrows;
-	return k->w->ops->batch(k->w, &view, err);
-}
-
-static int copy_column(struct rk_builder *to, unsigned field, const struct rk_column *from,
-		       const uint32_t *rows, size_t n)
-{
-	size_t size = rk_type_size(to->schema->fields[field].type);
-	uint8_t *v = from->data ? rk_builder_column(to, field) : NULL;
-
-	if (!from->data)
-		return 0;
-	for (size_t i = 0; v && i < n; i++) {
-		memcpy(v + i * size, (const uint8_t *)from->data + rows[i] * size, size);
-		if (!rk_column_has(from, rows[i]) && !rk_builder_null(to, field, i))
-			v = NULL;
-	}
-	return v ? 0 : RK_E_NOMEM;
-}
-
 static int put_rows(struct scan *p, struct part *k, const struct rk_batch *b, const uint32_t *rows,
 		    size_t n, struct rk_error *err)
 {
@@ -247,14 +170,28 @@ static int put_rows(struct scan *p, struct part *k, const struct rk_batch *b, co
 
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; rc == 0 && i < p->columns.schema.nfields; i++)
-		rc = copy_column(&some, i, &b->cols[p->columns.from[i]], rows, n);
-	if (rc < 0)
-		rk_fail_nomem(err);
+	for (unsigned f = 0; f < p->columns.schema.nfields; f++) {
+		const struct rk_column *from = &b->cols[p->columns.from[f]];
+		size_t size = rk_type_size(p->columns.schema.fields[f].type);
+		uint8_t *v;
+
+		if (!from->data)
+			continue;
+		v = rk_builder_column(&some, f);
+		for (size_t i = 0; v && i < n; i++) {
+			memcpy(v + i * size, (const uint8_t *)from->data + rows[i] * size, size);
+			if (!rk_column_has(from, rows[i]) && !rk_builder_null(&some, f, i))
+				v = NULL;
+		}
+		if (!v) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	}
 	some.nrows = n;
 	k->rows += n;
-	if (rc == 0)
-		rc = k->w->ops->batch(k->w, rk_builder_batch(&some), err);
+	rc = k->w->ops->batch(k->w, rk_builder_batch(&some), err);
+out:
 	rk_builder_release(&some);
 	return rc;
 }
@@ -262,8 +199,10 @@ static int put_rows(struct scan *p, struct part *k, const struct rk_batch *b, co
 static int put_mixed(struct scan *p, const struct rk_batch *b, struct rk_error *err)
 {
 	uint32_t *rows = rk_calloc(b->nrows, sizeof(*rows));
-	int rc = rows ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
+	if (!rows)
+		return rk_fail_nomem(err);
 	for (size_t k = 0; rc == 0 && k < p->nparts; k++) {
 		size_t n = 0;
 
@@ -281,16 +220,52 @@ static int put_mixed(struct scan *p, const struct rk_batch *b, struct rk_error *
 
 static int put_batch(struct scan *p, const struct rk_batch *b, struct rk_error *err)
 {
-	bool same;
-	int rc = assign(p, b, &same, err);
+	const struct part_schema *columns = &p->columns;
+	const struct rk_batch view = { &columns->schema, b->nrows, p->cols };
+	const int64_t none = p->u->rank >= 0 ? p->u->rank : INT64_MIN;
+	uint32_t *of = rk_grow(p->of, &p->cap_of, b->nrows, sizeof(*of));
+	struct part *k;
+	bool same = true;
+	int rc;
 
-	if (rc < 0 || !b->nrows)
-		return rc;
+	if (!of)
+		return rk_fail_nomem(err);
+	p->of = of;
+	for (size_t i = 0; i < b->nrows; i++) {
+		int64_t rank = none;
+		uint32_t node = 0;
+
+		if (columns->rank >= 0)
+			rank = rk_batch_int(b, (unsigned)columns->rank, i, none);
+		if (columns->node >= 0)
+			node = rk_batch_id(b, (unsigned)columns->node, i);
+		k = p->nparts ? &p->parts[p->last] : NULL;
+		if (!k || k->node != node || k->rank != rank) {
+			rc = find_part(p, node, rank, err);
+			if (rc < 0)
+				return rc;
+			k = &p->parts[p->last];
+		}
+		if (k->state == WAITING && p->open < OPEN_MAX_FILES) {
+			rc = open_part(p, k, err);
+			if (rc < 0)
+				return rc;
+		}
+		of[i] = (uint32_t)p->last;
+		same &= of[i] == of[0];
+	}
+	if (!b->nrows)
+		return 0;
 	if (!same)
 		return put_mixed(p, b, err);
-	if (p->parts[p->of[0]].state != OPEN)
+
+	k = &p->parts[of[0]];
+	if (k->state != OPEN)
 		return 0;
-	return put_all(p, &p->parts[p->of[0]], b, err);
+	for (unsigned i = 0; i < columns->schema.nfields; i++)
+		p->cols[i] = b->cols[columns->from[i]];
+	k->rows += b->nrows;
+	return k->w->ops->batch(k->w, &view, err);
 }
 
 /* ---- scans ---- */
@@ -309,13 +284,16 @@ static int pump(void *arg, struct rk_error *err)
 	struct scan *p = arg;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = rk_sorted_table(&p->sorted, p->table, &rows, err), out = 0;
+	int rc, out = 0; /* `out`: of what is not the input's fault */
 
+	rc = rk_sorted_table(&p->sorted, p->table, &rows, err);
 	p->input = rc < 0;
 	if (rc == 0 && !p->cols) {
 		p->cols = rk_calloc(rows->schema->nfields, sizeof(*p->cols));
-		rc = out = p->cols ? make_part_schema(&p->columns, rows->schema, err) :
-				     rk_fail_nomem(err);
+		if (p->cols)
+			rc = out = make_part_schema(&p->columns, rows->schema, err);
+		else
+			rc = out = rk_fail_nomem(err);
 	}
 	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
 		rc = out = put_batch(p, b, err);
@@ -326,25 +304,7 @@ static int pump(void *arg, struct rk_error *err)
 	return rc;
 }
 
-static int commit(struct scan *p, struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < p->nparts; i++)
-		if (p->parts[i].state == OPEN)
-			rc = commit_part(p, &p->parts[i], err);
-	p->open = 0;
-	return rc;
-}
-
-static bool waits(const struct scan *p)
-{
-	for (size_t i = 0; i < p->nparts; i++)
-		if (p->parts[i].state == WAITING)
-			return true;
-	return false;
-}
-
+/* 1: parts are left for another scan. */
 static int one_scan(struct scan *p, bool again, struct rk_error *err)
 {
 	struct rk_diag *diag = p->d->run->ctx.diag;
@@ -355,7 +315,30 @@ static int one_scan(struct scan *p, bool again, struct rk_error *err)
 	rc = rk_run_sorted(&p->sorted, pump, p, err);
 	if (again)
 		rk_diag_reset(diag, warnings);
-	return rc < 0 ? rc : commit(p, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < p->nparts; i++) {
+		struct part *k = &p->parts[i];
+		struct rk_output *out = k->out;
+
+		if (k->state != OPEN)
+			continue;
+		rc = k->w->ops->finish(k->w, err);
+		if (rc < 0)
+			return rc;
+		k->out = NULL;
+		drop_part(k, DONE);
+		p->rows += k->rows;
+		p->files++;
+		rc = rk_output_commit(out, err);
+		if (rc < 0)
+			return rc;
+	}
+	p->open = 0;
+	for (size_t i = 0; i < p->nparts; i++)
+		if (p->parts[i].state == WAITING)
+			return 1;
+	return 0;
 }
 
 int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
@@ -364,7 +347,7 @@ int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, b
 	struct scan p = { .d = d, .u = u, .table = t, .sorted = { .run = d->run } };
 	int rc = one_scan(&p, false, err);
 
-	while (rc == 0 && waits(&p))
+	while (rc > 0)
 		rc = one_scan(&p, true, err);
 	undo(&p);
 	d->rows[t] += p.rows;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/num.h"
 #include "convert/stream_column.h"
 #include "rockit/nearest.h"
 #include "run/energy.h"
@@ -39,22 +40,6 @@ static void release_schema(struct ArrowSchema *s)
 	s->release = NULL;
 }
 
-static const char *format_of(enum rk_type t)
-{
-	switch (t) {
-	case RK_I64:
-		return "l";
-	case RK_I32:
-		return "i";
-	case RK_F64:
-		return "g";
-	case RK_BOOL:
-		return "b";
-	default:
-		return "u";
-	}
-}
-
 /* A schema without children, ready to be released. */
 static bool make_schema(struct ArrowSchema *s, const char *name, const char *format, int64_t flags)
 {
@@ -75,120 +60,90 @@ static bool make_schema(struct ArrowSchema *s, const char *name, const char *for
 	return true;
 }
 
-static bool make_dictionary(struct ArrowSchema *s)
+static int schema_of(const struct rk_stream_column *cols, size_t ncols, struct ArrowSchema *ret)
 {
-	struct owned *o = s->private_data;
-
-	o->dictionary = rk_calloc(1, sizeof(*o->dictionary));
-	s->dictionary = o->dictionary;
-	return o->dictionary && make_schema(o->dictionary, "", "u", ARROW_FLAG_NULLABLE);
-}
-
-static bool make_column(struct ArrowSchema *s, const struct rk_stream_column *col)
-{
-	bool dictionary = col->type == RK_STR && !col->plain;
-
-	if (!make_schema(s, col->name, dictionary ? "i" : format_of(col->type),
-			 ARROW_FLAG_NULLABLE))
-		return false;
-	return !dictionary || make_dictionary(s);
-}
-
-static bool make_children(struct ArrowSchema *s, const struct rk_stream_column *cols, size_t n)
-{
-	struct owned *o = s->private_data;
-
-	o->children = rk_calloc(n, sizeof(*o->children));
-	o->pointers = rk_calloc(n, sizeof(struct ArrowSchema *));
-	if (!o->children || !o->pointers)
-		return false;
-	s->children = o->pointers;
-	s->n_children = (int64_t)n;
-	for (size_t i = 0; i < n; i++) {
-		o->pointers[i] = &o->children[i];
-		if (!make_column(&o->children[i], &cols[i]))
-			return false;
-	}
-	return true;
-}
-
-static int schema_of(const struct rk_stream_column *cols, size_t ncols, struct ArrowSchema *ret,
-		     struct rk_error *err)
-{
+	static const char *const formats[] = {
+		[RK_I64] = "l", [RK_I32] = "i", [RK_F64] = "g", [RK_BOOL] = "b", [RK_STR] = "u",
+	};
 	struct ArrowSchema s;
+	struct owned *o;
 
 	if (!make_schema(&s, "", "+s", 0))
-		return rk_fail_nomem(err);
-	if (!make_children(&s, cols, ncols)) {
-		s.release(&s);
-		return rk_fail_nomem(err);
+		return RK_E_NOMEM;
+	o = s.private_data;
+	o->children = rk_calloc(ncols, sizeof(*o->children));
+	o->pointers = rk_calloc(ncols, sizeof(struct ArrowSchema *));
+	if (!o->children || !o->pointers)
+		goto fail;
+	s.children = o->pointers;
+	s.n_children = (int64_t)ncols;
+	for (size_t i = 0; i < ncols; i++) {
+		bool dictionary = cols[i].type == RK_STR && !cols[i].plain;
+		const char *format = dictionary ? "i" : formats[cols[i].type];
+		struct ArrowSchema *child = &o->children[i], *texts;
+
+		o->pointers[i] = child;
+		if (!make_schema(child, cols[i].name, format, ARROW_FLAG_NULLABLE))
+			goto fail;
+		if (!dictionary)
+			continue;
+		texts = rk_calloc(1, sizeof(*texts));
+		((struct owned *)child->private_data)->dictionary = texts;
+		child->dictionary = texts;
+		if (!texts || !make_schema(texts, "", "u", ARROW_FLAG_NULLABLE))
+			goto fail;
 	}
 	*ret = s;
 	return 0;
+fail:
+	s.release(&s);
+	return RK_E_NOMEM;
 }
 
 /* ---- rows: as recorded, or in order of time ---- */
 
-/* What to read. */
-struct wish {
-	bool wide; /* kernels with counters and energy */
-	bool all;
-	uint64_t want;
-};
-
-static int find_field(const struct rk_schema *s, const char *name)
-{
-	for (unsigned f = 0; f < s->nfields; f++)
-		if (!strcmp(s->fields[f].name, name))
-			return (int)f;
-	return -1;
-}
-
-/* Columns that are not in the table can only be counters or energy of kernels. */
-static struct wish wish_of(enum rk_table t, const struct rk_stream_options *opt)
-{
-	const struct rk_schema *s = rk_table_schema(t);
-	struct wish w = { !opt->columns && t == RK_KERNELS, !opt->columns, 0 };
-
-	for (size_t i = 0; opt->columns && opt->columns[i]; i++) {
-		int f = find_field(s, opt->columns[i]);
-
-		if (f >= 0)
-			w.want |= UINT64_C(1) << f;
-		else
-			w.wide = t == RK_KERNELS;
-	}
-	if (w.all || w.wide)
-		w.want = RK_WANT_ALL;
-	if (opt->sorted && s->time_field >= 0)
-		w.want |= UINT64_C(1) << s->time_field;
-	return w;
-}
-
 static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream_options *opt,
 		     struct rk_source **ret, struct rk_error *err)
 {
-	const struct wish w = wish_of(t, opt);
+	const struct rk_schema *schema = rk_table_schema(t);
+	bool all = !opt->columns, wide = all && t == RK_KERNELS; /* with counters and energy */
 	struct rk_sorted sorted = { .run = run };
 	struct rk_source *rows;
-	int rc = 0;
+	uint64_t want = 0;
+	int rc;
 
-	if (w.wide)
-		rc = rk_run_energy_settle(run, err);
+	/* columns that are not in the table can only be counters or energy of kernels */
+	for (size_t i = 0; !all && opt->columns[i]; i++) {
+		unsigned f = 0;
+
+		while (f < schema->nfields && strcmp(schema->fields[f].name, opt->columns[i]) != 0)
+			f++;
+		if (f < schema->nfields)
+			want |= UINT64_C(1) << f;
+		else
+			wide = t == RK_KERNELS;
+	}
+	if (all || wide)
+		want = RK_WANT_ALL;
+	if (opt->sorted && schema->time_field >= 0)
+		want |= UINT64_C(1) << schema->time_field;
+
+	if (wide && (rc = rk_run_energy_settle(run, err)) < 0)
+		return rc;
 	/* rows given to the user cannot be taken back */
-	if (rc == 0 && opt->sorted)
-		rc = rk_sorted_look(&sorted, t, w.wide, err);
-	if (rc == 0)
-		rc = w.wide ? rk_run_scan_kernels(run, &rows, err) :
-			      rk_run_scan(run, t, w.want, &rows, err);
-	if (rc == 0 && opt->sorted)
-		rc = rk_sorted_rows(&sorted, &rows, err);
+	if (opt->sorted && (rc = rk_sorted_look(&sorted, t, wide, err)) < 0)
+		return rc;
+	if (wide)
+		rc = rk_run_scan_kernels(run, &rows, err);
+	else
+		rc = rk_run_scan(run, t, want, &rows, err);
+	if (rc < 0 || (opt->sorted && (rc = rk_sorted_rows(&sorted, &rows, err)) < 0))
+		return rc;
 	/* report implausible times only if all of a table is read */
-	if (rc == 0 && w.all)
-		rc = rk_times_open(rows, &run->ctx, &rows, err);
-	if (rc == 0)
-		*ret = rows;
-	return rc;
+	if (all && (rc = rk_times_open(rows, &run->ctx, &rows, err)) < 0)
+		return rc;
+	*ret = rows;
+	return 0;
 }
 
 /* ---- the stream ---- */
@@ -231,61 +186,48 @@ static int errno_of(int code)
 	}
 }
 
-/* Makes room for n more rows, up to the limit of an array. */
-static int make_room(struct stream *s, size_t n)
-{
-	size_t cap = s->cap ? s->cap : FIRST_ROWS;
-	int rc = 0;
-
-	while (cap < s->n + n && cap < s->batch_rows)
-		cap *= 4;
-	if (cap > s->batch_rows)
-		cap = s->batch_rows;
-	if (cap == s->cap)
-		return 0;
-	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
-		rc = rk_stream_column_grow(&s->cols[i], s->n, cap, &s->err);
-	s->cap = cap;
-	return rc;
-}
-
-/* How many of n rows have texts that fit; 0 if the array must end before them. */
-static size_t fitting(const struct stream *s, size_t n)
-{
-	const struct rk_batch *b = s->pending;
-
-	for (size_t i = 0; i < s->ncols; i++)
-		while (n && !rk_stream_column_fits(&s->cols[i], s->run->ctx.names,
-						   &b->cols[s->cols[i].field], s->pending_at, s->n,
-						   n, s->max_text))
-			n /= 2;
-	return n;
-}
-
 /* 1: rows were added; 0: no more fit. */
 static int take_pending(struct stream *s)
 {
+	const struct rk_strtab *names = s->run->ctx.names;
 	const struct rk_batch *b = s->pending;
-	size_t n = b->nrows - s->pending_at;
-	int rc = 0;
+	size_t n = rk_min(b->nrows - s->pending_at, s->batch_rows - s->n);
+	size_t cap = s->cap ? s->cap : FIRST_ROWS;
+	int rc;
 
-	if (n > s->batch_rows - s->n)
-		n = s->batch_rows - s->n;
-	n = fitting(s, n);
+	for (size_t i = 0; i < s->ncols; i++) {
+		const struct rk_column *c = &b->cols[s->cols[i].field];
+
+		while (n && !rk_stream_column_fits(&s->cols[i], names, c, s->pending_at, s->n, n,
+						   s->max_text))
+			n /= 2;
+	}
 	if (!n && !s->n)
 		return rk_fail(&s->err, RK_E_LIMIT, "text longer than %zu bytes", s->max_text);
 	if (!n)
 		return 0;
-	rc = make_room(s, n);
-	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
-		rc = rk_stream_column_add(&s->cols[i], s->run->ctx.names,
-					  &b->cols[s->cols[i].field], s->pending_at, s->n, n,
-					  s->cap, &s->err);
+
+	/* room for them, up to the limit of an array */
+	while (cap < s->n + n && cap < s->batch_rows)
+		cap *= 4;
+	cap = rk_min(cap, s->batch_rows);
+	for (size_t i = 0; cap != s->cap && i < s->ncols; i++) {
+		rc = rk_stream_column_grow(&s->cols[i], s->n, cap, &s->err);
+		if (rc < 0)
+			return rc;
+	}
+	s->cap = cap;
+	for (size_t i = 0; i < s->ncols; i++) {
+		rc = rk_stream_column_add(&s->cols[i], names, &b->cols[s->cols[i].field],
+					  s->pending_at, s->n, n, cap, &s->err);
+		if (rc < 0)
+			return rc;
+	}
 	s->n += n;
 	s->pending_at += n;
 	if (s->pending_at == b->nrows)
 		s->pending = NULL;
-	return rc < 0 ? rc : 1;
+	return 1;
 }
 
 static void end_rows(struct stream *s)
@@ -313,7 +255,7 @@ static int fill(struct stream *s)
 			end_rows(s);
 		}
 	}
-	return rc < 0 ? rc : 0;
+	return rc > 0 ? 0 : rc;
 }
 
 static int hand_out(struct stream *s, struct ArrowArray *ret)
@@ -331,14 +273,6 @@ static int hand_out(struct stream *s, struct ArrowArray *ret)
 	return rc;
 }
 
-static int fail_stream(struct stream *s)
-{
-	if (s->rows)
-		end_rows(s);
-	s->ended = true;
-	return errno_of(s->err.code);
-}
-
 static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
 {
 	struct stream *s = stream->private_data;
@@ -354,8 +288,10 @@ static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *r
 		rc = hand_out(s, ret);
 	else if (rc == 0)
 		ret->release = NULL;
-	if (rc < 0)
-		rc = fail_stream(s);
+	if (rc < 0) {
+		end_rows(s);
+		rc = errno_of(s->err.code);
+	}
 	rk_run_unlock(s->run);
 	return rc;
 }
@@ -364,7 +300,7 @@ static int stream_get_schema(struct ArrowArrayStream *stream, struct ArrowSchema
 {
 	struct stream *s = stream->private_data;
 
-	return schema_of(s->cols, s->ncols, ret, NULL) < 0 ? ENOMEM : 0;
+	return schema_of(s->cols, s->ncols, ret) < 0 ? ENOMEM : 0;
 }
 
 static const char *stream_get_last_error(struct ArrowArrayStream *stream)
@@ -433,9 +369,11 @@ static int unknown_column(const struct rk_schema *schema, const char *name, stru
 		words[f] = schema->fields[f].name;
 	near = words ? rk_nearest(name, words) : NULL;
 	rk_free(words);
-	return rk_fail(err, RK_E_USAGE, "no column '%.60s' in table %s%s%s%s", name,
-		       rk_table_name(schema->table), near ? "; did you mean '" : "",
-		       near ? near : "", near ? "'?" : "");
+	if (near)
+		return rk_fail(err, RK_E_USAGE, "no column '%.60s' in table %s; did you mean '%s'?",
+			       name, rk_table_name(schema->table), near);
+	return rk_fail(err, RK_E_USAGE, "no column '%.60s' in table %s", name,
+		       rk_table_name(schema->table));
 }
 
 static int add_column(struct stream *s, unsigned field, bool plain, struct rk_error *err)
@@ -453,34 +391,36 @@ static int add_column(struct stream *s, unsigned field, bool plain, struct rk_er
 	return 0;
 }
 
-static int add_named(struct stream *s, const char *name, bool plain, struct rk_error *err)
-{
-	const struct rk_schema *schema = s->rows->schema;
-	unsigned f = 0;
-
-	while (f < schema->nfields && strcmp(schema->fields[f].name, name) != 0)
-		f++;
-	if (f == schema->nfields)
-		return unknown_column(schema, name, err);
-	for (size_t i = 0; i < s->ncols; i++)
-		if (s->cols[i].field == f)
-			return rk_fail(err, RK_E_USAGE, "column '%s' is requested twice", name);
-	return add_column(s, f, plain, err);
-}
-
 static int add_columns(struct stream *s, const struct rk_stream_options *opt, struct rk_error *err)
 {
-	unsigned nfields = s->rows->schema->nfields;
-	int rc = 0;
+	const struct rk_schema *schema = s->rows->schema;
+	int rc;
 
-	s->cols = rk_calloc(nfields, sizeof(*s->cols));
+	s->cols = rk_calloc(schema->nfields, sizeof(*s->cols));
 	if (!s->cols)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && opt->columns && opt->columns[i]; i++)
-		rc = add_named(s, opt->columns[i], opt->plain_strings, err);
-	for (unsigned f = 0; rc == 0 && !opt->columns && f < nfields; f++)
+	for (unsigned f = 0; !opt->columns && f < schema->nfields; f++) {
 		rc = add_column(s, f, opt->plain_strings, err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t k = 0; opt->columns && opt->columns[k]; k++) {
+		const char *name = opt->columns[k];
+		unsigned f = 0;
+
+		while (f < schema->nfields && strcmp(schema->fields[f].name, name) != 0)
+			f++;
+		if (f == schema->nfields)
+			return unknown_column(schema, name, err);
+		for (size_t i = 0; i < s->ncols; i++)
+			if (s->cols[i].field == f)
+				return rk_fail(err, RK_E_USAGE, "column '%s' is requested twice",
+					       name);
+		rc = add_column(s, f, opt->plain_strings, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* On success the stream holds the run. */
@@ -494,13 +434,9 @@ static int open_stream(struct rk_run *run, enum rk_table t, const struct rk_stre
 		return rk_fail_nomem(err);
 	s->run = run;
 	s->max_text = INT32_MAX;
-	s->batch_rows = opt->batch_rows ? opt->batch_rows : DEFAULT_ROWS;
-	if (s->batch_rows > MAX_ROWS)
-		s->batch_rows = MAX_ROWS;
-	rc = open_rows(run, t, opt, &s->rows, err);
-	if (rc == 0)
-		rc = add_columns(s, opt, err);
-	if (rc < 0) {
+	s->batch_rows = rk_min(opt->batch_rows ? opt->batch_rows : DEFAULT_ROWS, MAX_ROWS);
+	if ((rc = open_rows(run, t, opt, &s->rows, err)) < 0 ||
+	    (rc = add_columns(s, opt, err)) < 0) {
 		rk_source_close(s->rows);
 		free_stream(s);
 		return rc;
@@ -514,12 +450,14 @@ int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
 		  struct ArrowArrayStream *ret, struct rk_error *err)
 {
 	const struct rk_stream_options plain = { 0 };
-	const char *table;
+	const char *table = "kernels";
 	struct stream *s = NULL;
 	int t, rc;
 
-	opt = opt ? opt : &plain;
-	table = opt->table ? opt->table : "kernels";
+	if (!opt)
+		opt = &plain;
+	if (opt->table)
+		table = opt->table;
 	t = rk_table_by_name(table);
 	if (!ret)
 		return rk_misuse(__func__, err);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 /* ---- bitmaps: row i is bit i % 64 of word i / 64 ---- */
 
@@ -25,7 +26,7 @@ static size_t bits_words(size_t n)
 /* Writes the k lowest bits of `word` to bits [at, at + k), which are in one word. */
 static void put_bits(uint64_t *to, size_t at, uint64_t word, size_t k)
 {
-	uint64_t mask = k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX;
+	uint64_t mask = UINT64_MAX >> (64 - k);
 	uint64_t *w = &to[at / 64];
 
 	*w = (*w & ~(mask << at % 64)) | (word & mask) << at % 64;
@@ -33,7 +34,7 @@ static void put_bits(uint64_t *to, size_t at, uint64_t word, size_t k)
 
 static size_t within_word(size_t at, size_t n)
 {
-	return 64 - at % 64 < n ? 64 - at % 64 : n;
+	return rk_min(64 - at % 64, n);
 }
 
 /* Sets n bits from `at` on to `set`. */
@@ -87,82 +88,71 @@ size_t rk_bits_count(const uint64_t *bits, size_t n)
 
 enum { MAP_FROM = 2 << 20, PAGE = 4096 };
 
-static struct rk_buffer *started(struct rk_buffer *b, uint8_t *data, size_t size, size_t mapped)
-{
-	b->data = data;
-	b->size = size;
-	b->mapped = mapped;
-	atomic_init(&b->refs, 1);
-	return b;
-}
-
-/* New pages are zeroed. */
-static struct rk_buffer *new_mapped(size_t size)
-{
-	size_t bytes = (size + PAGE - 1) / PAGE * PAGE;
-	struct rk_buffer *b = rk_alloc(sizeof(*b));
-	void *data;
-
-	if (!b)
-		return NULL;
-	data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (data == MAP_FAILED) {
-		rk_free(b);
-		return NULL;
-	}
-	madvise(data, bytes, MADV_HUGEPAGE); /* a hint: may fail */
-	return started(b, data, size, bytes);
-}
-
 struct rk_buffer *rk_buffer_new(size_t size, bool zero)
 {
 	const size_t extra = sizeof(struct rk_buffer) + RK_BUFFER_ALIGN;
 	struct rk_buffer *b;
-	uintptr_t at;
-
-	if (size > SIZE_MAX / 2)
-		return NULL;
-	if (size >= MAP_FROM)
-		return new_mapped(size);
-	b = zero ? rk_calloc(1, size + extra) : rk_alloc(size + extra);
-	if (!b)
-		return NULL;
-	at = ((uintptr_t)(b + 1) + RK_BUFFER_ALIGN - 1) / RK_BUFFER_ALIGN * RK_BUFFER_ALIGN;
-	return started(b, (uint8_t *)b + (at - (uintptr_t)b), size, 0);
-}
-
-static bool grow_mapped(struct rk_buffer *b, size_t size, size_t keep, bool zero)
-{
-	size_t bytes = (size + PAGE - 1) / PAGE * PAGE;
+	size_t bytes = 0;
 	void *data;
 
 	if (size > SIZE_MAX / 2)
-		return false;
-	data = mremap(b->data, b->mapped, bytes, MREMAP_MAYMOVE);
-	if (data == MAP_FAILED)
-		return false;
+		return NULL;
+	if (size < MAP_FROM) {
+		uintptr_t at;
+
+		b = zero ? rk_calloc(1, size + extra) : rk_alloc(size + extra);
+		if (!b)
+			return NULL;
+		at = ((uintptr_t)(b + 1) + RK_BUFFER_ALIGN - 1) / RK_BUFFER_ALIGN * RK_BUFFER_ALIGN;
+		data = (uint8_t *)b + (at - (uintptr_t)b);
+	} else {
+		b = rk_alloc(sizeof(*b));
+		if (!b)
+			return NULL;
+		bytes = (size + PAGE - 1) / PAGE * PAGE; /* new pages are zeroed */
+		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+		if (data == MAP_FAILED) {
+			rk_free(b);
+			return NULL;
+		}
+		madvise(data, bytes, MADV_HUGEPAGE); /* a hint: may fail */
+	}
 	b->data = data;
-	if (zero && keep < b->mapped)
-		memset(b->data + keep, 0, b->mapped - keep);
 	b->size = size;
 	b->mapped = bytes;
-	return true;
+	atomic_init(&b->refs, 1);
+	return b;
 }
 
 bool rk_buffer_grow(struct rk_buffer **b, size_t size, size_t keep, bool zero)
 {
-	struct rk_buffer *made;
+	struct rk_buffer *old = *b, *made;
+	size_t bytes;
+	void *data;
 
-	/* no one else refers to it: shared buffers are never grown in place */
-	if ((*b)->mapped && size >= (*b)->size &&
-	    atomic_load_explicit(&(*b)->refs, memory_order_relaxed) == 1)
-		return grow_mapped(*b, size, keep, zero);
-	made = rk_buffer_new(size, zero);
-	if (!made)
+	/* shared buffers are never grown in place */
+	if (!old->mapped || size < old->size ||
+	    atomic_load_explicit(&old->refs, memory_order_relaxed) != 1) {
+		made = rk_buffer_new(size, zero);
+		if (!made)
+			return false;
+		memcpy(made->data, old->data, keep);
+		rk_buffer_unref(old);
+		*b = made;
+		return true;
+	}
+	if (size > SIZE_MAX / 2)
 		return false;
-	memcpy(made->data, (*b)->data, keep);
-	rk_buffer_unref(*b);
-	*b = made;
+	bytes = (size + PAGE - 1) / PAGE * PAGE;
+	data = mremap(old->data, old->mapped, bytes, MREMAP_MAYMOVE);
+	if (data == MAP_FAILED)
+		return false;
+	old->data = data;
+	if (zero && keep < old->mapped)
+		memset(old->data + keep, 0, old->mapped - keep);
+	old->size = size;
+	old->mapped = bytes;
 	return true;
 }
 
@@ -296,9 +286,12 @@ static bool add_plain(struct rk_stream_column *col, const struct rk_strtab *name
 {
 	size_t end = (size_t)offsets(col)[at], need = end + text_bytes(names, c, from, n);
 
-	if (need > col->text->size &&
-	    !rk_buffer_grow(&col->text, need < 4096 ? 4096 : need + need / 2, end, false))
-		return false;
+	if (need > col->text->size) {
+		size_t size = need < 4096 ? 4096 : need + need / 2;
+
+		if (!rk_buffer_grow(&col->text, size, end, false))
+			return false;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (rk_column_has(c, from + i)) {
 			uint32_t id = ((const uint32_t *)c->data)[from + i];
@@ -311,19 +304,6 @@ static bool add_plain(struct rk_stream_column *col, const struct rk_strtab *name
 		offsets(col)[at + i + 1] = (int32_t)end;
 	}
 	return true;
-}
-
-/* The value of a null is 0. */
-static void add_numbers(struct rk_stream_column *col, const struct rk_column *c, size_t from,
-			size_t at, size_t n)
-{
-	size_t size = rk_type_size(col->type);
-	uint8_t *to = col->values->data + at * size;
-
-	memcpy(to, (const uint8_t *)c->data + from * size, n * size);
-	for (size_t i = 0; c->valid && i < n; i++)
-		if (!(c->valid[(from + i) / 64] >> (from + i) % 64 & 1))
-			memset(to + i * size, 0, size);
 }
 
 /* Rows that are all null, in a column that has values. */
@@ -344,7 +324,8 @@ int rk_stream_column_add(struct rk_stream_column *col, const struct rk_strtab *n
 			 const struct rk_column *c, size_t from, size_t at, size_t n, size_t cap,
 			 struct rk_error *err)
 {
-	bool nulls = !c->data || c->valid;
+	bool nulls = !c->data || c->valid, ok = true;
+	size_t size = rk_type_size(col->type);
 
 	if (!c->data && !col->values)
 		return 0;
@@ -356,13 +337,23 @@ int rk_stream_column_add(struct rk_stream_column *col, const struct rk_strtab *n
 			return rk_fail_nomem(err);
 		bits_fill(words(col->valid), 0, at, true);
 	}
-	if (!c->data)
+	if (!c->data) {
 		add_nulls(col, at, n);
-	else if (col->type == RK_BOOL)
+	} else if (col->type == RK_BOOL) {
 		bits_pack(words(col->values), at, (const uint8_t *)c->data + from, n);
-	else if (col->type != RK_STR)
-		add_numbers(col, c, from, at, n);
-	else if (!(col->plain ? add_plain : add_ids)(col, names, c, from, at, n))
+	} else if (col->type == RK_STR && col->plain) {
+		ok = add_plain(col, names, c, from, at, n);
+	} else if (col->type == RK_STR) {
+		ok = add_ids(col, names, c, from, at, n);
+	} else {
+		uint8_t *to = col->values->data + at * size;
+
+		memcpy(to, (const uint8_t *)c->data + from * size, n * size);
+		for (size_t i = 0; c->valid && i < n; i++) /* the value of a null is 0 */
+			if (!(c->valid[(from + i) / 64] >> (from + i) % 64 & 1))
+				memset(to + i * size, 0, size);
+	}
+	if (!ok)
 		return rk_fail_nomem(err);
 	if (c->data && c->valid)
 		rk_bits_copy(words(col->valid), at, c->valid, from, n);
@@ -519,41 +510,35 @@ static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col
 	return true;
 }
 
-static bool make_children(struct ArrowArray *a, const struct rk_stream_column *cols, size_t ncols,
-			  struct rk_buffer *zeros)
-{
-	struct owned *o = a->private_data;
-
-	o->children = rk_calloc(ncols, sizeof(*o->children));
-	o->pointers = rk_calloc(ncols, sizeof(struct ArrowArray *));
-	if (!o->children || !o->pointers)
-		return false;
-	a->children = o->pointers;
-	a->n_children = (int64_t)ncols;
-	for (size_t i = 0; i < ncols; i++) {
-		o->pointers[i] = &o->children[i];
-		if (!make_column(&o->children[i], &cols[i], (size_t)a->length, zeros))
-			return false;
-	}
-	return true;
-}
-
 int rk_stream_array(const struct rk_stream_column *cols, size_t ncols, size_t n,
 		    struct ArrowArray *ret, struct rk_error *err)
 {
 	/* untouched pages of a large zeroed block cost nothing */
 	struct rk_buffer *zeros = rk_buffer_new((n + 1) * sizeof(uint64_t), true);
+	struct owned *o = NULL;
 	struct ArrowArray a;
 	bool ok = false;
 
-	if (zeros && make_array(&a, n, 1)) {
-		ok = make_children(&a, cols, ncols, zeros);
-		if (!ok)
-			a.release(&a);
+	if (zeros)
+		o = make_array(&a, n, 1);
+	if (!o)
+		goto out;
+	o->children = rk_calloc(ncols, sizeof(*o->children));
+	o->pointers = rk_calloc(ncols, sizeof(struct ArrowArray *));
+	if (!o->children || !o->pointers)
+		goto out;
+	a.children = o->pointers;
+	a.n_children = (int64_t)ncols;
+	for (size_t i = 0; i < ncols; i++) {
+		o->pointers[i] = &o->children[i];
+		if (!make_column(&o->children[i], &cols[i], n, zeros))
+			goto out;
 	}
-	rk_buffer_unref(zeros);
-	if (!ok)
-		return rk_fail_nomem(err);
+	ok = true;
 	*ret = a;
-	return 0;
+out:
+	if (o && !ok)
+		a.release(&a);
+	rk_buffer_unref(zeros);
+	return ok ? 0 : rk_fail_nomem(err);
 }
