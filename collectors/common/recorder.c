@@ -1,6 +1,4 @@
 /* recorder.c - settings, starting, ending, forking, and the clocks. */
-#include "recorder.h"
-
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,28 +15,39 @@
 /* A copy: the program may change its environment. */
 static char settings[REC_SETTINGS];
 
-static void rec_settings_read(void)
-{
-	const char *text = secure_getenv("ROCKIT_COLLECT");
-	size_t len = text ? strlen(text) : 0;
-
-	if (len && len < sizeof(settings))
-		memcpy(settings, text, len + 1);
-}
-
 static int hex(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
-/* Copies up to the comma or the end; false when it does not fit or an escape is invalid. */
-static bool unescape(const char *p, char *buf, size_t cap)
+/* What follows "key=", or NULL. */
+static const char *find(const char *key)
 {
+	size_t len = strlen(key);
+
+	for (const char *p = settings; *p;) {
+		if (!strncmp(p, key, len) && p[len] == '=')
+			return p + len + 1;
+		p = strchr(p, ',');
+		if (!p)
+			break;
+		p++;
+	}
+	return NULL;
+}
+
+bool rk_rec_setting(const char *key, char *buf, size_t cap)
+{
+	const char *p = find(key);
 	size_t n = 0;
 
+	if (!p)
+		return false;
 	for (; *p && *p != ','; p++) {
 		char c = *p;
 
@@ -58,32 +67,6 @@ static bool unescape(const char *p, char *buf, size_t cap)
 	return true;
 }
 
-/* What follows "key=", or NULL. */
-static const char *find(const char *key)
-{
-	size_t len = strlen(key);
-
-	for (const char *p = settings; p && *p;) {
-		if (!strncmp(p, key, len) && p[len] == '=')
-			return p + len + 1;
-		p = strchr(p, ',');
-		p = p ? p + 1 : NULL;
-	}
-	return NULL;
-}
-
-static bool rec_has(const char *key)
-{
-	return find(key) != NULL;
-}
-
-bool rk_rec_setting(const char *key, char *buf, size_t cap)
-{
-	const char *value = find(key);
-
-	return value && unescape(value, buf, cap);
-}
-
 bool rk_rec_flag(const char *key, bool otherwise)
 {
 	char word[4];
@@ -93,23 +76,13 @@ bool rk_rec_flag(const char *key, bool otherwise)
 	return word[0] == '1';
 }
 
-/* How far a unit shifts; -1: no unit. */
-static int unit_shift(const char *unit)
-{
-	static const char letters[] = "KMGT";
-	const char *at = *unit ? strchr(letters, *unit & ~0x20) : NULL;
-
-	if (!*unit)
-		return 0;
-	return at && !unit[1] ? 10 * (int)(at - letters + 1) : -1;
-}
-
 uint64_t rk_rec_bytes(const char *key, uint64_t otherwise)
 {
+	static const char units[] = "KMGT";
 	char word[24];
-	const char *p = word;
+	const char *p = word, *unit;
 	uint64_t v = 0;
-	int shift;
+	int shift = 0;
 
 	if (!rk_rec_setting(key, word, sizeof(word)) || *p < '0' || *p > '9')
 		return otherwise;
@@ -117,10 +90,13 @@ uint64_t rk_rec_bytes(const char *key, uint64_t otherwise)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
 			return otherwise;
-	shift = unit_shift(p);
-	if (shift < 0 || v > UINT64_MAX >> shift)
-		return otherwise;
-	return v << shift;
+	if (*p) {
+		unit = strchr(units, *p & ~0x20);
+		if (!unit || p[1])
+			return otherwise;
+		shift = 10 * (int)(unit - units + 1);
+	}
+	return v > UINT64_MAX >> shift ? otherwise : v << shift;
 }
 
 /* ---- the state ---- */
@@ -273,19 +249,6 @@ static void after_fork_child(void)
 
 /* ---- start and end ---- */
 
-static void make_alive_word(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return;
-	if (madvise(p, page, MADV_WIPEONFORK))
-		munmap(p, page); /* an old kernel: rely on the fork() handlers */
-	else
-		rk_rec.alive = p;
-}
-
 /* Under the lock. */
 static bool open_file(void)
 {
@@ -306,15 +269,24 @@ bool rk_rec_open_late(void)
 
 static bool start(const char *collector)
 {
-	size_t len = strlen(collector);
+	const char *text = secure_getenv("ROCKIT_COLLECT");
+	size_t len = text ? strlen(text) : 0, page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
 
-	rec_settings_read();
-	if (!rec_has("dir"))
+	if (len && len < sizeof(settings))
+		memcpy(settings, text, len + 1);
+	if (!find("dir"))
 		return false;
+	len = strlen(collector);
 	memcpy(rk_rec.collector, collector,
 	       len < sizeof(rk_rec.collector) ? len : sizeof(rk_rec.collector) - 1);
 	rk_rec.generation = 1;
-	make_alive_word();
+
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED && madvise(p, page, MADV_WIPEONFORK) == 0)
+		rk_rec.alive = p;
+	else if (p != MAP_FAILED)
+		munmap(p, page); /* an old kernel: rely on the fork() handlers */
 	return rk_rec_names_init() &&
 	       !pthread_atfork(before_fork, after_fork_parent, after_fork_child) && open_file();
 }
@@ -342,17 +314,10 @@ bool rk_rec_on(void)
 	       !atomic_load_explicit(&rk_rec.off, memory_order_relaxed);
 }
 
-/* Under the lock: nothing grows meanwhile. */
-static void finish(struct rk_raw_header *h)
-{
-	rk_rec_file_shrink();
-	rk_rec_clocks_fill(&h->end, 16);
-	__atomic_store_n(&h->clean, 1, __ATOMIC_RELEASE);
-}
-
 void rk_rec_end(void)
 {
 	struct rec_thread *t = rk_rec_me();
+	struct rk_raw_header *h;
 	struct rec_slow slow;
 
 	if (!rk_rec_on() || t->busy)
@@ -363,8 +328,11 @@ void rk_rec_end(void)
 	if (atomic_load(&rk_rec.header)) {
 		rk_rec_block_leave(t, true);
 		rk_rec_spares_seal();
-		rk_rec_lock();
-		finish(atomic_load(&rk_rec.header));
+		rk_rec_lock(); /* nothing grows meanwhile */
+		h = atomic_load(&rk_rec.header);
+		rk_rec_file_shrink();
+		rk_rec_clocks_fill(&h->end, 16);
+		__atomic_store_n(&h->clean, 1, __ATOMIC_RELEASE);
 		rk_rec_unlock();
 	}
 	rk_rec_slow_end(slow);

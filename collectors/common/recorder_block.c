@@ -61,18 +61,6 @@ static void rec_sealed_put(uint64_t index)
 	} while (!atomic_compare_exchange_strong(place_of(number), &none, number << 32 | index));
 }
 
-/* Searches all slots, for when the numbers show no block. */
-static uint64_t any_sealed(void)
-{
-	for (uint64_t i = 0; i < nplaces(); i++) {
-		uint64_t value = atomic_load(place_of(i));
-
-		if (value && atomic_compare_exchange_strong(place_of(i), &value, 0))
-			return (uint32_t)value;
-	}
-	return 0;
-}
-
 /* A block that was first when we looked stays first as long as it is there. */
 static uint64_t first_sealed(void)
 {
@@ -96,7 +84,16 @@ static uint64_t rec_sealed_get(void)
 {
 	uint64_t index = first_sealed();
 
-	return index ? index : any_sealed();
+	if (index)
+		return index;
+	/* The numbers show no block: search all slots. */
+	for (uint64_t i = 0; i < nplaces(); i++) {
+		uint64_t value = atomic_load(place_of(i));
+
+		if (value && atomic_compare_exchange_strong(place_of(i), &value, 0))
+			return (uint32_t)value;
+	}
+	return 0;
 }
 
 /* ---- blocks: taken by a thread, filled, sealed, reused ---- */
@@ -165,22 +162,18 @@ void rk_rec_block_seal(struct rk_raw_block *b)
 		rec_sealed_put(index_of(b));
 }
 
-/* First each unused block; then the block whose last record is oldest. 0: all are being written. */
-static uint64_t index_in_window(uint64_t turn)
-{
-	uint64_t index = rk_rec.first_data + turn;
-
-	return index < rk_rec.nblocks ? index : rec_sealed_get();
-}
-
+/* First each unused block; then the block whose last record is oldest. */
 static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why)
 {
-	uint64_t turn = atomic_fetch_add(&rk_rec.next, 1), index = index_in_window(turn);
-	struct rk_raw_block *b = rk_rec_block_at(index);
+	uint64_t turn = atomic_fetch_add(&rk_rec.next, 1), index = rk_rec.first_data + turn;
+	struct rk_raw_block *b;
 
+	if (index >= rk_rec.nblocks)
+		index = rec_sealed_get();
 	*why = RK_RAW_BUSY;
 	if (!index)
 		return NULL;
+	b = rk_rec_block_at(index);
 	*why = RK_RAW_DISK;
 	if (index >= atomic_load(&rk_rec.reserved) && !rk_rec_file_grow(index, false)) {
 		rec_sealed_put(index);
@@ -260,21 +253,6 @@ void rk_rec_spares_seal(void)
 
 /* ---- a thread's block ---- */
 
-/* The header counts as used: pos and end refer to the payload. */
-static void hold(struct rec_thread *t, struct rk_raw_block *b)
-{
-	uint8_t *payload = (uint8_t *)(b + 1);
-
-	t->block = b;
-	t->published = b->published;
-	t->pos = payload + (uint32_t)b->published;
-	t->end = (uint8_t *)b + rk_rec.block_bytes;
-	t->queued = t->host = t->correlation = 0;
-	t->prev_tid = t->tid;
-	t->types = b->types;
-	t->generation = atomic_load_explicit(rk_rec.alive, memory_order_relaxed);
-}
-
 static void publish_small(struct rec_thread *t, enum rk_raw_tag tag, uint64_t value)
 {
 	uint8_t *p = rk_rec_varint(t->pos + 2, value);
@@ -309,7 +287,15 @@ static bool enter_block(struct rec_thread *t)
 		rk_rec_drop(t, why);
 		return false;
 	}
-	hold(t, b);
+	/* The header counts as used: pos and end refer to the payload. */
+	t->block = b;
+	t->published = b->published;
+	t->pos = (uint8_t *)(b + 1) + (uint32_t)b->published;
+	t->end = (uint8_t *)b + rk_rec.block_bytes;
+	t->queued = t->host = t->correlation = 0;
+	t->prev_tid = t->tid;
+	t->types = b->types;
+	t->generation = atomic_load_explicit(rk_rec.alive, memory_order_relaxed);
 	if (adopted)
 		publish_small(t, RK_RAW_THREAD, t->tid);
 	if (t->lost)
@@ -341,37 +327,25 @@ static void make_key(void)
 	has_key = !pthread_key_create(&key, on_thread_end);
 }
 
-static void watch_end(struct rec_thread *t)
-{
-	if (t->keyed)
-		return;
-	pthread_once(&key_once, make_key);
-	t->keyed = has_key && !pthread_setspecific(key, t);
-}
-
-static bool next_block(struct rec_thread *t)
-{
-	if (!rk_rec_open_late())
-		return false;
-	rk_rec_tid();
-	rk_rec_block_leave(t, true);
-	if (!enter_block(t))
-		return false;
-	watch_end(t);
-	return true;
-}
-
 static bool rec_block_next(struct rec_thread *t)
 {
 	struct rec_slow slow;
-	bool ok;
+	bool ok = false;
 
 	if (!rk_rec_on()) {
 		rk_rec_drop(t, RK_RAW_DISK);
 		return false;
 	}
 	slow = rk_rec_slow_begin();
-	ok = next_block(t);
+	if (rk_rec_open_late()) {
+		rk_rec_tid();
+		rk_rec_block_leave(t, true);
+		ok = enter_block(t);
+	}
+	if (ok && !t->keyed) {
+		pthread_once(&key_once, make_key);
+		t->keyed = has_key && !pthread_setspecific(key, t);
+	}
 	rk_rec_slow_end(slow);
 	return ok;
 }

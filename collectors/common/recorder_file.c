@@ -19,52 +19,41 @@
 
 #include "recorder_impl.h"
 
-enum { GROW_MIN = 1 << 20, GROW_MAX = 16 << 20, NAME_TRIES = 100 };
+enum { GROW_MIN = 1 << 20, GROW_MAX = 16 << 20, NAME_TRIES = 100, BLOCK_DEFAULT = 32 << 10 };
 #define LIMIT_DEFAULT (UINT64_C(1) << 30)
 #define LIMIT_MAX (UINT64_C(1) << 40)
 
 /* ---- growing ---- */
 
-/* The process's limit on file size; beyond it the kernel sends a signal. */
-static uint64_t size_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
-}
-
-/* For file systems that cannot reserve space: write zeros. */
-static bool write_zeros(int fd, uint64_t from, uint64_t to)
-{
-	static const char zeros[64 << 10];
-
-	while (from < to) {
-		size_t len = to - from < sizeof(zeros) ? (size_t)(to - from) : sizeof(zeros);
-		ssize_t n = pwrite(fd, zeros, len, (off_t)from);
-
-		if (n <= 0 && errno != EINTR)
-			return false;
-		from += n > 0 ? (uint64_t)n : 0;
-	}
-	return true;
-}
-
 static bool reserve(int fd, uint64_t from, uint64_t to)
 {
+	static const char zeros[64 << 10];
+	struct rlimit limit;
 	int rc;
 
-	if (to > size_limit()) {
+	/* Beyond the process's limit on file size the kernel sends a signal. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    to > limit.rlim_cur) {
 		errno = EFBIG;
 		return false;
 	}
 	do {
 		rc = fallocate(fd, 0, (off_t)from, (off_t)(to - from));
 	} while (rc && errno == EINTR);
-	if (rc && (errno == EOPNOTSUPP || errno == ENOSYS))
-		return write_zeros(fd, from, to);
-	return !rc;
+	if (!rc || (errno != EOPNOTSUPP && errno != ENOSYS))
+		return !rc;
+
+	/* The file system cannot reserve space: write zeros. */
+	while (from < to) {
+		size_t len = to - from < sizeof(zeros) ? (size_t)(to - from) : sizeof(zeros);
+		ssize_t n = pwrite(fd, zeros, len, (off_t)from);
+
+		if (n <= 0 && errno != EINTR)
+			return false;
+		if (n > 0)
+			from += (uint64_t)n;
+	}
+	return true;
 }
 
 /* Reserves blocks from `have` on, as many as possible, including `index`. */
@@ -73,7 +62,10 @@ static bool reserve_blocks(int fd, uint64_t have, uint64_t index)
 	uint64_t size = rk_rec.block_bytes, step = have / 4, want;
 	uint64_t least = GROW_MIN / size, most = GROW_MAX / size;
 
-	step = step < least ? least : step > most ? most : step;
+	if (step < least)
+		step = least;
+	else if (step > most)
+		step = most;
 	want = have + step > index + 1 ? have + step : index + 1;
 	if (want > rk_rec.nblocks)
 		want = rk_rec.nblocks;
@@ -104,31 +96,24 @@ static int reopen(void)
 	return -1;
 }
 
-static bool grow(uint64_t index)
-{
-	uint64_t have = atomic_load(&rk_rec.reserved);
-	int fd;
-	bool ok;
-
-	if (index < have)
-		return true;
-	fd = reopen();
-	ok = fd >= 0 && reserve_blocks(fd, have, index);
-	/* a temporary lack of descriptors must not stop recording for good */
-	if (!ok && (fd >= 0 || (errno != EMFILE && errno != ENFILE)))
-		atomic_store(&rk_rec.full, 1 + RK_RAW_DISK);
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
 bool rk_rec_file_grow(uint64_t index, bool locked)
 {
-	bool ok;
+	uint64_t have;
+	bool ok = true;
+	int fd;
 
 	if (!locked)
 		rk_rec_lock();
-	ok = grow(index);
+	have = atomic_load(&rk_rec.reserved);
+	if (index >= have) {
+		fd = reopen();
+		ok = fd >= 0 && reserve_blocks(fd, have, index);
+		/* a temporary lack of descriptors must not stop recording for good */
+		if (!ok && (fd >= 0 || (errno != EMFILE && errno != ENFILE)))
+			atomic_store(&rk_rec.full, 1 + RK_RAW_DISK);
+		if (fd >= 0)
+			close(fd);
+	}
 	if (!locked)
 		rk_rec_unlock();
 	return ok;
@@ -192,7 +177,7 @@ static void fill_ranks(struct rk_raw_header *h)
 	h->local_rank = rank_of(batch ? locals + 2 : locals);
 }
 
-static void fill_command(struct rk_raw_header *h)
+static void fill_header(struct rk_raw_header *h)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, h->command, sizeof(h->command));
@@ -200,10 +185,6 @@ static void fill_command(struct rk_raw_header *h)
 	if (fd >= 0)
 		close(fd);
 	h->command_len = n > 0 ? (uint32_t)n : 0;
-}
-
-static void fill_header(struct rk_raw_header *h)
-{
 	memcpy(h->magic, RK_RAW_MAGIC, sizeof(h->magic));
 	h->format = RK_RAW_FORMAT;
 	h->order = RK_RAW_ORDER;
@@ -219,7 +200,6 @@ static void fill_header(struct rk_raw_header *h)
 	if (readlink("/proc/self/exe", h->exe, sizeof(h->exe)) < 0)
 		h->exe[0] = '\0';
 	fill_ranks(h);
-	fill_command(h);
 	rk_rec_clocks_fill(&h->start, 16);
 	h->last[0] = h->start;
 	h->sum = rk_raw_sum(0, h, offsetof(struct rk_raw_header, sum));
@@ -264,13 +244,6 @@ static void put_name(size_t len, int n)
 	memcpy(rk_rec.path + len, tail, strlen(tail) + 1);
 }
 
-/* A file without a name: a process that is killed before the header is complete leaves nothing. */
-static int make_unnamed(size_t len)
-{
-	rk_rec.path[len] = '\0';
-	return open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
-}
-
 static bool give_name(int fd, size_t len)
 {
 	char self[32];
@@ -300,37 +273,15 @@ static int make_named(size_t len)
 	return fd;
 }
 
-static void read_sizes(void)
-{
-	uint64_t block = rk_rec_bytes("block", 32 << 10),
-		 limit = rk_rec_bytes("limit", LIMIT_DEFAULT);
-
-	if (block < RK_RAW_BLOCK_MIN || block > RK_RAW_BLOCK_MAX || block & (block - 1))
-		block = 32 << 10;
-	/* pages are given back block by block */
-	if (block < (uint64_t)sysconf(_SC_PAGESIZE))
-		block = (uint64_t)sysconf(_SC_PAGESIZE);
-	limit = limit > LIMIT_MAX ? LIMIT_MAX : limit;
-	rk_rec.block_bytes = (size_t)block;
-	rk_rec.nblocks = limit / block < 4 ? 4 : limit / block;
-	rk_rec.window = rk_rec_flag("window", false);
-}
-
-/* With a limited address space, leave the program nearly all of it. */
-static void respect_space(void)
+/* A program with little address space gets a small file, and keeps nearly all of its space. */
+static bool map_file(int fd)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return;
-	while (rk_rec.nblocks >= 8 && rk_rec.nblocks * rk_rec.block_bytes > limit.rlim_cur / 16)
-		rk_rec.nblocks /= 2;
-}
-
-/* A program with little address space gets a small file. */
-static bool map_file(int fd)
-{
-	respect_space();
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		while (rk_rec.nblocks >= 8 &&
+		       rk_rec.nblocks * rk_rec.block_bytes > limit.rlim_cur / 16)
+			rk_rec.nblocks /= 2;
 	for (; rk_rec.nblocks >= 4; rk_rec.nblocks /= 2) {
 		size_t len = rk_rec.nblocks * rk_rec.block_bytes;
 		void *p =
@@ -351,12 +302,36 @@ static void unmap_file(void)
 	rk_rec_sealed_close();
 }
 
-/* In a window an eighth is reserved for definitions, so that they are not overwritten. */
-static void divide(void)
+static bool set_up(int fd)
 {
-	uint64_t share = rk_rec.nblocks / 8;
+	uint64_t block = rk_rec_bytes("block", BLOCK_DEFAULT);
+	uint64_t limit = rk_rec_bytes("limit", LIMIT_DEFAULT), share;
+	struct stat st;
 
-	share = share < 1 ? 1 : share > 256 ? 256 : share;
+	if (fstat(fd, &st))
+		return false;
+	rk_rec.dev = st.st_dev;
+	rk_rec.ino = st.st_ino;
+
+	if (block < RK_RAW_BLOCK_MIN || block > RK_RAW_BLOCK_MAX || block & (block - 1))
+		block = BLOCK_DEFAULT;
+	/* pages are given back block by block */
+	if (block < (uint64_t)sysconf(_SC_PAGESIZE))
+		block = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (limit > LIMIT_MAX)
+		limit = LIMIT_MAX;
+	rk_rec.block_bytes = (size_t)block;
+	rk_rec.nblocks = limit / block < 4 ? 4 : limit / block;
+	rk_rec.window = rk_rec_flag("window", false);
+	if (!map_file(fd))
+		return false;
+
+	/* In a window an eighth is reserved for definitions, so that they are not overwritten. */
+	share = rk_rec.nblocks / 8;
+	if (share < 1)
+		share = 1;
+	else if (share > 256)
+		share = 256;
 	rk_rec.first_data = rk_rec.window ? 1 + share : 1;
 	atomic_store(&rk_rec.next, rk_rec.window ? 0 : 1);
 	atomic_store(&rk_rec.reserved, 0);
@@ -364,20 +339,6 @@ static void divide(void)
 	for (unsigned i = 0; i < REC_SPARE; i++)
 		atomic_store(&rk_rec.spare[i], 0);
 	atomic_store(&rk_rec.nspare, 0);
-}
-
-static bool set_up(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return false;
-	rk_rec.dev = st.st_dev;
-	rk_rec.ino = st.st_ino;
-	read_sizes();
-	if (!map_file(fd))
-		return false;
-	divide();
 	if ((rk_rec.window && !rk_rec_sealed_open()) || !reserve_blocks(fd, 0, rk_rec.first_data)) {
 		unmap_file();
 		return false;
@@ -406,9 +367,16 @@ static bool complete(int fd, size_t len, bool named)
 bool rk_rec_file_open(void)
 {
 	size_t len = folder(rk_rec.path);
+	bool ok = false;
 
-	if (!len ||
-	    (!complete(make_unnamed(len), len, false) && !complete(make_named(len), len, true))) {
+	if (len) {
+		/* Without a name: a process killed before the header is complete leaves nothing. */
+		rk_rec.path[len] = '\0';
+		ok = complete(open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0644), len, false);
+		if (!ok)
+			ok = complete(make_named(len), len, true);
+	}
+	if (!ok) {
 		rk_rec.base = NULL;
 		return false;
 	}

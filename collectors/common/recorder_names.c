@@ -86,42 +86,24 @@ static const struct entry *find(uint8_t tag, const void *body, size_t len, uint6
 	}
 }
 
-static void enter(const struct entry *e, uint64_t hash)
-{
-	uint64_t offset = (uint64_t)((const uint8_t *)e - names.log) / 8;
-	size_t i = hash & (SLOTS - 1);
-
-	while (atomic_load_explicit(&names.slots[i], memory_order_relaxed))
-		i = (i + 1) & (SLOTS - 1);
-	atomic_store_explicit(&names.slots[i], hash >> 32 << 32 | (offset + 1),
-			      memory_order_release);
-}
-
 /* ---- the file ---- */
 
 /* In a window the first blocks are reserved for definitions; elsewhere any block is used. */
-static struct rk_raw_block *fresh_block(void)
-{
-	enum rk_raw_reason why; /* counted through the records that are lost with it */
-	struct rk_raw_block *b;
-	uint64_t index = ++names.nblocks;
-
-	if (!rk_rec.window)
-		return rk_rec_block_take(RK_RAW_DEFINITIONS, rk_rec_tid(), &why);
-	if (index >= rk_rec.first_data)
-		return NULL;
-	b = rk_rec_block_at(index);
-	rk_rec_block_begin(b, RK_RAW_DEFINITIONS, rk_rec_tid(), index);
-	return b;
-}
-
 static bool make_room(size_t need)
 {
-	struct rk_raw_block *b;
+	enum rk_raw_reason why; /* counted through the records that are lost with it */
+	struct rk_raw_block *b = NULL;
+	uint64_t index;
 
 	if (names.block && (size_t)(names.end - names.pos) >= need)
 		return true;
-	b = fresh_block();
+	index = ++names.nblocks;
+	if (!rk_rec.window) {
+		b = rk_rec_block_take(RK_RAW_DEFINITIONS, rk_rec_tid(), &why);
+	} else if (index < rk_rec.first_data) {
+		b = rk_rec_block_at(index);
+		rk_rec_block_begin(b, RK_RAW_DEFINITIONS, rk_rec_tid(), index);
+	}
 	if (!b)
 		return false;
 	if (names.block)
@@ -165,24 +147,19 @@ bool rk_rec_names_flush(void)
 
 /* ---- adding ---- */
 
-static bool has_room(uint8_t tag, size_t len)
-{
-	bool many = tag == RK_RAW_SHAPE || tag == RK_RAW_CALIBRATION;
-
-	if (tag == RK_RAW_CALIBRATION && names.calibrations >= MAX_CALIBRATIONS)
-		return false;
-	return entry_bytes(len) <= (size_t)(many ? SHAPE_LOG : LOG_BYTES) - names.used &&
-	       names.used <= (size_t)(many ? SHAPE_LOG : LOG_BYTES) &&
-	       names.ids < (uint32_t)(many ? SHAPE_IDS : IDS);
-}
-
 /* Under the lock; NULL: no room, here or in the file. */
 static const struct entry *append(uint8_t tag, const void *body, size_t len)
 {
 	struct entry *e = entry_at(names.used);
-	size_t before = names.used;
+	size_t before = names.used, log = LOG_BYTES;
+	uint32_t ids = IDS;
 
-	if (!has_room(tag, len))
+	if (tag == RK_RAW_SHAPE || tag == RK_RAW_CALIBRATION) {
+		log = SHAPE_LOG;
+		ids = SHAPE_IDS;
+	}
+	if (names.used > log || entry_bytes(len) > log - names.used || names.ids >= ids ||
+	    (tag == RK_RAW_CALIBRATION && names.calibrations >= MAX_CALIBRATIONS))
 		return NULL;
 	e->id = names.ids + 1;
 	e->len = (uint32_t)len;
@@ -210,8 +187,15 @@ static uint32_t add(struct rec_thread *t, uint8_t tag, const void *body, size_t 
 	e = find(tag, body, len, hash);
 	if (!e) {
 		e = append(tag, body, len);
-		if (e)
-			enter(e, hash);
+		if (e) {
+			uint64_t offset = (uint64_t)((const uint8_t *)e - names.log) / 8;
+			size_t i = hash & (SLOTS - 1);
+
+			while (atomic_load_explicit(&names.slots[i], memory_order_relaxed))
+				i = (i + 1) & (SLOTS - 1);
+			atomic_store_explicit(&names.slots[i], hash >> 32 << 32 | (offset + 1),
+					      memory_order_release);
+		}
 	}
 	rk_rec_unlock();
 	if (!e)

@@ -68,7 +68,6 @@ void rk_cup_clock_calibrate(bool last);
 /* ---- devices and streams (cup_record.c): of the reading thread ---- */
 
 uint32_t rk_cup_device(uint32_t ordinal); /* 0: no room */
-/* 0 for a stream of a context whose device is not known yet. */
 void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user);
 
 /* ---- records (cup_record.c): of the reading thread ---- */

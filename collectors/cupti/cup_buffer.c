@@ -44,13 +44,6 @@ void rk_cup_clock_start(void)
 	clock_state.asked = rc == CUPTI_OK;
 }
 
-static cupti_result read_clock(uint64_t *ret)
-{
-	if (rk_cup.subscriber && rk_cup.f.cuptiGetTimestamp_v2)
-		return rk_cup.f.cuptiGetTimestamp_v2(rk_cup.subscriber, ret);
-	return rk_cup.f.cuptiGetTimestamp(ret);
-}
-
 /* The best of several readings, each between two readings of the host clock. */
 struct reading {
 	int64_t cupti_ns, boot_ns, error_ns;
@@ -61,9 +54,14 @@ static bool compare(struct reading *best)
 	best->error_ns = INT64_MAX;
 	for (int i = 0; i < TRIES; i++) {
 		int64_t before = rk_rec_now(), width;
+		cupti_result rc;
 		uint64_t t = 0;
 
-		if (read_clock(&t) != CUPTI_OK || t > INT64_MAX)
+		if (rk_cup.subscriber && rk_cup.f.cuptiGetTimestamp_v2)
+			rc = rk_cup.f.cuptiGetTimestamp_v2(rk_cup.subscriber, &t);
+		else
+			rc = rk_cup.f.cuptiGetTimestamp(&t);
+		if (rc != CUPTI_OK || t > INT64_MAX)
 			return false;
 		width = rk_rec_now() - before;
 		if (width < best->error_ns)
@@ -150,31 +148,30 @@ static bool change(struct buffer *b, uint32_t from, uint32_t to)
 
 /* ---- callbacks ---- */
 
-static bool make(struct buffer *b)
+/* A buffer for CUPTI; NULL: all are in use, or there is no memory. */
+static struct buffer *take(void)
 {
 	int before = errno;
-	void *p = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		       0);
+	struct buffer *b;
+	void *p;
 
+	for (b = buffers; b < buffers + BUFFERS; b++)
+		if (change(b, FREE, OUT))
+			return b;
+	b = buffers;
+	while (b < buffers + BUFFERS && !change(b, UNUSED, MAKING))
+		b++;
+	if (b == buffers + BUFFERS)
+		return NULL;
+	p = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	errno = before;
 	if (p == MAP_FAILED) {
 		atomic_store(&b->state, UNUSED);
-		return false;
+		return NULL;
 	}
 	b->data = p;
 	atomic_store(&b->state, OUT);
-	return true;
-}
-
-static struct buffer *take(void)
-{
-	for (struct buffer *b = buffers; b < buffers + BUFFERS; b++)
-		if (change(b, FREE, OUT))
-			return b;
-	for (struct buffer *b = buffers; b < buffers + BUFFERS; b++)
-		if (change(b, UNUSED, MAKING))
-			return make(b) ? b : NULL;
-	return NULL;
+	return b;
 }
 
 static void noted(void)
@@ -315,28 +312,24 @@ void rk_cup_buffer_traffic(struct rk_cup_traffic *ret)
 		ret->out += atomic_load(&b->state) == OUT;
 }
 
-/* A number with K or M. */
-static size_t bytes_setting(void)
-{
-	char text[16];
-	size_t n = 0;
-	const char *p = text;
-
-	if (!rk_rec_setting("buffer", text, sizeof(text)))
-		return BYTES;
-	for (; *p >= '0' && *p <= '9' && n <= BYTES_MAX; p++)
-		n = n * 10 + (size_t)(*p - '0');
-	if (*p == 'K' || *p == 'M')
-		n <<= *p == 'K' ? 10 : 20;
-	return n < BYTES_MIN || n > BYTES_MAX ? BYTES : n & ~(size_t)4095;
-}
-
 bool rk_cup_buffer_register(void)
 {
+	char text[16], buf[32];
+	const char *p = text;
 	cupti_result rc;
-	char buf[32];
+	size_t n = 0;
 
-	buffer_bytes = bytes_setting();
+	/* A number with K or M. */
+	if (rk_rec_setting("buffer", text, sizeof(text))) {
+		for (; *p >= '0' && *p <= '9' && n <= BYTES_MAX; p++)
+			n = n * 10 + (size_t)(*p - '0');
+		if (*p == 'K')
+			n <<= 10;
+		else if (*p == 'M')
+			n <<= 20;
+		if (n >= BYTES_MIN && n <= BYTES_MAX)
+			buffer_bytes = n & ~(size_t)4095;
+	}
 	if (rk_cup.subscriber)
 		rc = rk_cup.f.cuptiActivityRegisterCallbacks_v2(rk_cup.subscriber, requested2,
 								completed2);

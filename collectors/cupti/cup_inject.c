@@ -16,6 +16,10 @@
 
 #include "cup.h"
 
+#define NS_PER_S 1e9
+
+struct rk_cup rk_cup;
+static int64_t start_ns;
 static atomic_bool said;
 
 void rk_cup_say(const char *fmt, ...)
@@ -77,32 +81,57 @@ static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
 }
 
 /*
- * Fetches buffers whose records are all complete, full or not. CUPTI's own period would return only
- * full buffers, which come anyway.
+ * A process has one pair of callbacks, and the last to register has it. We find that out when
+ * nothing comes back: we make CUPTI write records of another kind, which need a buffer.
  */
-static void flush(void)
+static bool is_ours(void)
 {
-	static int64_t last;
-	int64_t now = rk_rec_now();
+	struct rk_cup_traffic before, after;
 
-	if (!rk_cup.flush_ms || rk_cup_yielded() ||
-	    now - last < (int64_t)rk_cup.flush_ms * NS_PER_MS)
-		return;
-	last = now;
-	rk_cup.f.cuptiActivityFlushAll(0);
+	rk_cup_buffer_traffic(&before);
+	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	rk_cup_buffer_traffic(&after);
+	if (after.calls != before.calls || rk_cup.subscriber)
+		return true;
+	if (!rk_cup.f.cuptiActivityEnableAndDump ||
+	    rk_cup.f.cuptiActivityEnableAndDump(CUPTI_KIND_DEVICE) != CUPTI_OK)
+		return after.out == 0;
+	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	rk_cup_buffer_traffic(&after);
+	return after.calls != before.calls;
 }
 
-static void do_last(void); /* what the thread does at the end */
+/* What the thread does at the end. */
+static void do_last(void)
+{
+	struct rk_cup_traffic t;
+
+	rk_cup_buffer_traffic(&t);
+	if (!rk_cup_yielded() && !is_ours())
+		rk_cup_say("CUPTI delivers no more records (did another profiler take it over?): "
+			   "kernels later than %.1f s after CUDA started are not recorded",
+			   t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
+	rk_cup_buffer_read(true);
+}
 
 static void *helper(void *unused)
 {
 	long ms = rk_cup.flush_ms ? (long)rk_cup.flush_ms : 1000;
+	int64_t last_ns = 0;
 
 	(void)unused;
 	while (atomic_load(&state) == STARTED) {
 		uint32_t seen = atomic_load(&wakes);
+		int64_t now_ns = rk_rec_now();
 
-		flush();
+		/*
+		 * Fetch buffers whose records are all complete, full or not. CUPTI's own period
+		 * would return only full buffers, which come anyway.
+		 */
+		if (rk_cup.flush_ms && !rk_cup_yielded() && now_ns - last_ns >= ms * NS_PER_MS) {
+			last_ns = now_ns;
+			rk_cup.f.cuptiActivityFlushAll(0);
+		}
 		rk_cup_buffer_read(false);
 		if (!rk_cup_buffer_waiting() && atomic_load(&state) == STARTED)
 			nap(&wakes, seen, ms);
@@ -151,27 +180,6 @@ void rk_cup_thread_wake(void)
 	futex_wake(&wakes);
 }
 
-static bool cup_thread_end(void)
-{
-	int64_t until = rk_rec_now() + (int64_t)END_MS * NS_PER_MS;
-	uint32_t expected = STARTED;
-
-	if (!atomic_compare_exchange_strong(&state, &expected, ENDING)) {
-		do_last(); /* there is no thread */
-		return true;
-	}
-	rk_cup_thread_wake();
-	while (atomic_load(&state) == ENDING && rk_rec_now() < until)
-		nap(&state, ENDING, 100);
-	return atomic_load(&state) == ENDED;
-}
-
-/* Lets it run `last` and waits for it, with a limit; false: it hangs. */
-static void cup_thread_forked(void)
-{
-	atomic_store(&state, NOT_STARTED);
-}
-
 /* ---- entry point for the driver, start and end ---- */
 /*
  * cuInit() calls InitializeInjection() in the profiled process. Whatever goes wrong here, CUDA
@@ -179,11 +187,8 @@ static void cup_thread_forked(void)
  */
 
 #define FLUSH_MS 100
-#define NS_PER_S 1e9
 
-struct rk_cup rk_cup;
 static atomic_bool begun, child, started;
-static int64_t start_ns;
 
 RK_CUP_SHOWN int InitializeInjection(void);
 
@@ -201,7 +206,7 @@ static void forked(void)
 	if (!atomic_load(&started))
 		return;
 	atomic_store(&child, true);
-	cup_thread_forked();
+	atomic_store(&state, NOT_STARTED);
 }
 
 bool rk_cup_begin(void)
@@ -215,37 +220,20 @@ bool rk_cup_begin(void)
 
 /* ---- the end ---- */
 
-/*
- * A process has one pair of callbacks, and the last to register has it. We find that out when
- * nothing comes back: we make CUPTI write records of another kind, which need a buffer.
- */
-static bool is_ours(void)
+/* Lets the thread do what is left, and waits for it with a limit; false: it hangs. */
+static bool cup_thread_end(void)
 {
-	struct rk_cup_traffic before, after;
+	int64_t until = rk_rec_now() + (int64_t)END_MS * NS_PER_MS;
+	uint32_t expected = STARTED;
 
-	rk_cup_buffer_traffic(&before);
-	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-	rk_cup_buffer_traffic(&after);
-	if (after.calls != before.calls || rk_cup.subscriber)
+	if (!atomic_compare_exchange_strong(&state, &expected, ENDING)) {
+		do_last(); /* there is no thread */
 		return true;
-	if (!rk_cup.f.cuptiActivityEnableAndDump ||
-	    rk_cup.f.cuptiActivityEnableAndDump(CUPTI_KIND_DEVICE) != CUPTI_OK)
-		return after.out == 0;
-	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-	rk_cup_buffer_traffic(&after);
-	return after.calls != before.calls;
-}
-
-static void do_last(void)
-{
-	struct rk_cup_traffic t;
-
-	rk_cup_buffer_traffic(&t);
-	if (!rk_cup_yielded() && !is_ours())
-		rk_cup_say("CUPTI delivers no more records (did another profiler take it over?): "
-			   "kernels later than %.1f s after CUDA started are not recorded",
-			   t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
-	rk_cup_buffer_read(true);
+	}
+	rk_cup_thread_wake();
+	while (atomic_load(&state) == ENDING && rk_rec_now() < until)
+		nap(&state, ENDING, 100);
+	return atomic_load(&state) == ENDED;
 }
 
 static void at_end(void)
@@ -269,15 +257,6 @@ static void no_callback(void *user, int domain, uint32_t cbid, const void *data)
 	(void)data;
 }
 
-static bool can_share(void)
-{
-	const struct cupti *f = &rk_cup.f;
-
-	return rk_rec_flag("share", true) && f->cuptiSubscribe_v2 &&
-	       f->cuptiActivityRegisterCallbacks_v2 && f->cuptiActivityEnable_v2 &&
-	       f->cuptiActivityGetNextRecord_v2;
-}
-
 static bool held_by(const char *who)
 {
 	rk_cup_say("CUPTI is in use by %s: kernels are not recorded",
@@ -285,52 +264,37 @@ static bool held_by(const char *who)
 	return false;
 }
 
-/* Subscribe as one of several, where possible. */
-static bool subscribe_shared(char *who, size_t bytes)
-{
-	struct cupti_subscriber_params p = { .bytes = sizeof(p),
-					     .name = "rockit",
-					     .old_name = who,
-					     .old_name_bytes = bytes,
-					     .allow_multiple = 1 };
-	cupti_subscriber s = NULL;
-
-	if (rk_cup.f.cuptiSubscribe_v2(&s, no_callback, NULL, &p) != CUPTI_OK)
-		return false;
-	rk_cup.subscriber = s;
-	return true;
-}
-
 /*
- * Without the interface for several subscribers: is there one already? We do not stay subscribed:
- * records come without a subscription, and a profiler in the program may want it later.
+ * Subscribes as one of several where possible. Elsewhere we only find out whether there is a
+ * subscriber already and do not stay subscribed: records come without a subscription, and a
+ * profiler in the program may want it later.
  */
-static bool is_free(void)
-{
-	cupti_subscriber s = NULL;
-	cupti_result rc;
-
-	if (!rk_cup.f.cuptiSubscribe || !rk_cup.f.cuptiUnsubscribe)
-		return true;
-	rc = rk_cup.f.cuptiSubscribe(&s, no_callback, NULL);
-	if (rc == CUPTI_OK)
-		rk_cup.f.cuptiUnsubscribe(s);
-	return rc != CUPTI_MULTIPLE_SUBSCRIBERS;
-}
-
 static bool subscribe(void)
 {
 	char who[128] = "";
+	struct cupti_subscriber_params p = { .bytes = sizeof(p),
+					     .name = "rockit",
+					     .old_name = who,
+					     .old_name_bytes = sizeof(who) - 1,
+					     .allow_multiple = 1 };
+	const struct cupti *f = &rk_cup.f;
+	cupti_subscriber s = NULL;
+	cupti_result rc;
 
-	if (can_share() && subscribe_shared(who, sizeof(who) - 1))
+	if (rk_rec_flag("share", true) && f->cuptiSubscribe_v2 &&
+	    f->cuptiActivityRegisterCallbacks_v2 && f->cuptiActivityEnable_v2 &&
+	    f->cuptiActivityGetNextRecord_v2 &&
+	    f->cuptiSubscribe_v2(&s, no_callback, NULL, &p) == CUPTI_OK) {
+		rk_cup.subscriber = s;
 		return true;
-	return is_free() || held_by(who);
-}
-
-static cupti_result enable(int kind)
-{
-	return rk_cup.subscriber ? rk_cup.f.cuptiActivityEnable_v2(rk_cup.subscriber, kind, NULL) :
-				   rk_cup.f.cuptiActivityEnable(kind);
+	}
+	if (!f->cuptiSubscribe || !f->cuptiUnsubscribe)
+		return true;
+	s = NULL;
+	rc = f->cuptiSubscribe(&s, no_callback, NULL);
+	if (rc == CUPTI_OK)
+		f->cuptiUnsubscribe(s);
+	return rc != CUPTI_MULTIPLE_SUBSCRIBERS || held_by(who);
 }
 
 static struct kind {
@@ -352,29 +316,29 @@ static struct kind {
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static bool is_wanted(const struct kind *k)
-{
-	if (k->setting && !rk_rec_flag(k->setting, k->usual))
-		return false;
-	return k->kind != CUPTI_KIND_SYNCHRONIZATION || !rk_cup_sync_by_calls();
-}
-
 static bool enable_kinds(void)
 {
 	char buf[32];
 
 	rk_cup.calls = rk_rec_flag("api", false);
 	for (struct kind *k = kinds; k < kinds + KINDS; k++) {
-		bool wanted = is_wanted(k);
-		cupti_result rc = wanted ? enable(k->kind) : CUPTI_OK;
+		cupti_result rc;
 
-		k->on = wanted && rc == CUPTI_OK;
+		if ((k->setting && !rk_rec_flag(k->setting, k->usual)) ||
+		    (k->kind == CUPTI_KIND_SYNCHRONIZATION && rk_cup_sync_by_calls()))
+			continue;
+		if (rk_cup.subscriber)
+			rc = rk_cup.f.cuptiActivityEnable_v2(rk_cup.subscriber, k->kind, NULL);
+		else
+			rc = rk_cup.f.cuptiActivityEnable(k->kind);
+		k->on = rc == CUPTI_OK;
+		if (k->on)
+			continue;
 		if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && k == kinds)
 			return held_by("");
-		if (rc != CUPTI_OK)
-			rk_cup_say("CUPTI refuses (%s): %s are not recorded", rk_cup_error(rc, buf),
-				   k->what);
-		if (rc != CUPTI_OK && k == kinds)
+		rk_cup_say("CUPTI refuses (%s): %s are not recorded", rk_cup_error(rc, buf),
+			   k->what);
+		if (k == kinds)
 			return false;
 	}
 	return true;
@@ -393,21 +357,11 @@ double rk_cup_elapsed(void)
 	return (double)(rk_rec_now() - start_ns) / NS_PER_S;
 }
 
-static void set_period(void)
+static void start(void)
 {
 	char text[16];
 	uint32_t ms = 0;
 
-	rk_cup.flush_ms = FLUSH_MS;
-	if (rk_rec_setting("flush", text, sizeof(text))) {
-		for (const char *p = text; *p >= '0' && *p <= '9' && ms < 1000000; p++)
-			ms = ms * 10 + (uint32_t)(*p - '0');
-		rk_cup.flush_ms = ms;
-	}
-}
-
-static void start(void)
-{
 	start_ns = rk_rec_now();
 	if (!rk_cup_begin() || !rk_cup_library_open())
 		return;
@@ -422,7 +376,12 @@ static void start(void)
 	rk_cup_clock_start();
 	if (!rk_cup_buffer_register() || !enable_kinds())
 		return;
-	set_period();
+	rk_cup.flush_ms = FLUSH_MS;
+	if (rk_rec_setting("flush", text, sizeof(text))) {
+		for (const char *p = text; *p >= '0' && *p <= '9' && ms < 1000000; p++)
+			ms = ms * 10 + (uint32_t)(*p - '0');
+		rk_cup.flush_ms = ms;
+	}
 	cup_thread_start(); /* may fail: then the program's threads do the work */
 	if (!rk_cup.subscriber)
 		rk_cup_yield_watch();

@@ -47,22 +47,6 @@ static _Thread_local struct session *held; /* of the launch that this thread is 
 
 /* ---- settings ---- */
 
-/* "a+b+c": names that do not fit are ignored. */
-static void take_metrics(void)
-{
-	for (char *p = all.list; *p && all.n < MOST_METRICS;) {
-		size_t len = strcspn(p, "+");
-		bool last = !p[len];
-
-		p[len] = '\0';
-		if (len) {
-			all.ids[all.n] = rk_rec_string(p, len);
-			all.metrics[all.n++] = p;
-		}
-		p += last ? len : len + 1;
-	}
-}
-
 bool rk_cup_counters_wanted(void)
 {
 	return rk_rec_setting("counters", all.list, sizeof(all.list)) && all.list[0];
@@ -191,9 +175,12 @@ static void begin_counting(struct session *s, void *context)
 
 static void on_context(uint32_t cbid, const struct cupti_resource *r)
 {
-	struct session *s = cbid == CUPTI_CONTEXT_CREATED && r->context ? claim(r->context) :
-									  session_of(r->context);
+	struct session *s;
 
+	if (cbid == CUPTI_CONTEXT_CREATED && r->context)
+		s = claim(r->context);
+	else
+		s = session_of(r->context);
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->lock);
@@ -214,38 +201,32 @@ static bool is_graph(uint32_t cbid)
 	return cbid == CUPTI_CALL_GRAPH || cbid == CUPTI_CALL_GRAPH_PTSZ;
 }
 
-static void on_enter(uint32_t cbid, const struct cupti_call *c)
-{
-	held = session_of(c->context);
-	if (!held)
-		return;
-	pthread_mutex_lock(&held->lock);
-	if (held->n && (held->n == MOST_LAUNCHES || is_graph(cbid)))
-		drain(held);
-}
-
-static void on_leave(uint32_t cbid, const struct cupti_call *c)
-{
-	struct session *s = held;
-	bool good = !c->result || !*(const int *)c->result;
-
-	held = NULL;
-	if (!s)
-		return;
-	if (good && is_graph(cbid))
-		drain(s);
-	else if (good && s->range && s->n < MOST_LAUNCHES)
-		s->names[s->n++] = c->symbol ? rk_rec_string(c->symbol, strlen(c->symbol)) : 0;
-	pthread_mutex_unlock(&s->lock);
-}
-
 /* The profiler's own calls come here too: they are skipped. */
 static void on_launch(uint32_t cbid, const struct cupti_call *c)
 {
-	if (c->site == CUPTI_SITE_ENTER && inside++ == 0)
-		on_enter(cbid, c);
-	else if (c->site == CUPTI_SITE_EXIT && inside && --inside == 0)
-		on_leave(cbid, c);
+	struct session *s;
+	bool good;
+
+	if (c->site == CUPTI_SITE_ENTER && inside++ == 0) {
+		held = session_of(c->context);
+		if (!held)
+			return;
+		pthread_mutex_lock(&held->lock);
+		if (held->n && (held->n == MOST_LAUNCHES || is_graph(cbid)))
+			drain(held);
+	} else if (c->site == CUPTI_SITE_EXIT && inside && --inside == 0) {
+		good = !c->result || !*(const int *)c->result;
+		s = held;
+		held = NULL;
+		if (!s)
+			return;
+		if (good && is_graph(cbid))
+			drain(s);
+		else if (good && s->range && s->n < MOST_LAUNCHES)
+			s->names[s->n++] = c->symbol ? rk_rec_string(c->symbol, strlen(c->symbol)) :
+						       0;
+		pthread_mutex_unlock(&s->lock);
+	}
 }
 
 static void on_call(void *user, int domain, uint32_t cbid, const void *data)
@@ -316,32 +297,39 @@ static bool enable(cupti_subscriber s, void *lib)
 	return good;
 }
 
-/* The library that has the functions of rk_cup.f. */
-static void *library(void)
-{
-	void *at = NULL;
-	Dl_info where;
-
-	memcpy(&at, &rk_cup.f.cuptiGetVersion, sizeof(at));
-	return at && dladdr(at, &where) && where.dli_fname ?
-		       dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD) :
-		       NULL;
-}
-
 void rk_cup_counters_start(void)
 {
-	void *lib = library();
-	const char *missing = lib ? rk_range_load(&all.f, lib) : "itself";
+	const char *missing = "itself";
+	void *lib = NULL, *at = NULL;
 	cupti_subscriber s = NULL;
 	cupti_result rc;
+	Dl_info where;
 
+	/* The library that has the functions of rk_cup.f. */
+	memcpy(&at, &rk_cup.f.cuptiGetVersion, sizeof(at));
+	if (at && dladdr(at, &where) && where.dli_fname)
+		lib = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+	if (lib)
+		missing = rk_range_load(&all.f, lib);
 	if (missing || !rk_cup.f.cuptiSubscribe) {
 		rk_cup_say("this CUPTI lacks %s: counters need CUDA 12.6 or later; none are "
 			   "recorded",
 			   missing ? missing : "cuptiSubscribe");
 		return;
 	}
-	take_metrics();
+
+	/* "a+b+c": names that do not fit are ignored. */
+	for (char *p = all.list; *p && all.n < MOST_METRICS;) {
+		size_t len = strcspn(p, "+");
+		bool last = !p[len];
+
+		p[len] = '\0';
+		if (len) {
+			all.ids[all.n] = rk_rec_string(p, len);
+			all.metrics[all.n++] = p;
+		}
+		p += last ? len : len + 1;
+	}
 	for (size_t i = 0; i < MOST_CONTEXTS; i++)
 		pthread_mutex_init(&all.sessions[i].lock, NULL);
 	rc = rk_cup.f.cuptiSubscribe(&s, on_call, NULL);

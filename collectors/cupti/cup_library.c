@@ -45,20 +45,12 @@ static const char *fill_cupti(void *lib, struct cupti *f)
 	return missing;
 }
 
-/* All of these may be missing. */
-static void fill_driver(struct cuda *f)
-{
-	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	lib = lib ? lib : RTLD_DEFAULT;
-#define LOOK_UP_DRIVER(required, returns, name, parameters) *(void **)&f->name = dlsym(lib, #name);
-	CUDA_FUNCTIONS(LOOK_UP_DRIVER)
-}
-
 /* CUPTI's version numbers: 18 is 11.8, and 12.0 too; then one for each release up to 12.9. */
 static int major_of(uint32_t api)
 {
-	return api >= FIRST_DATED_API ? (int)(api / 10000) : api > OLDEST_API ? 12 : 11;
+	if (api >= FIRST_DATED_API)
+		return (int)(api / 10000);
+	return api > OLDEST_API ? 12 : 11;
 }
 
 static bool fits(const char *path, uint32_t api)
@@ -101,26 +93,20 @@ static bool use(const char *path, int flags)
 
 /* ---- places ---- */
 
-static const char *name_of(int major)
-{
-	return major == 13 ? "libcupti.so.13" : major == 12 ? "libcupti.so.12" : "libcupti.so.11.8";
-}
-
-static int newest(void)
-{
-	int driver = search.driver / 1000;
-
-	return driver && driver < NEWEST_MAJOR ? driver : NEWEST_MAJOR;
-}
-
 /* Tries all possible releases in `dir` and in `below` it; "": where the loader looks. */
 static bool use_in(const char *dir, const char *below, int flags)
 {
+	static const char *const names[] = {
+		[11] = "libcupti.so.11.8", [12] = "libcupti.so.12", [13] = "libcupti.so.13"
+	};
+	int major = search.driver / 1000;
 	char path[PATH_BYTES];
 
-	for (int major = newest(); major >= OLDEST_MAJOR; major--) {
+	if (!major || major > NEWEST_MAJOR)
+		major = NEWEST_MAJOR;
+	for (; major >= OLDEST_MAJOR; major--) {
 		int n = snprintf(path, sizeof(path), "%s%s%s%s", dir, dir[0] ? "/" : "", below,
-				 name_of(major));
+				 names[major]);
 
 		if (n < (int)sizeof(path) && use(path, flags))
 			return true;
@@ -184,28 +170,31 @@ static bool use_toolkit(const char *root)
 		use_in(root, "lib/", 0));
 }
 
-static bool use_any(void)
-{
-	return use_in("", "", RTLD_NOLOAD) || use_programs() || use_in("", "", 0) ||
-	       use_toolkit(getenv("CUDA_HOME")) || use_toolkit(getenv("CUDA_PATH")) ||
-	       use_toolkit("/usr/local/cuda");
-}
-
 bool rk_cup_library_open(void)
 {
 	char named[PATH_BYTES];
+	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	bool found, is_named = rk_rec_setting("cupti", named, sizeof(named));
 
-	fill_driver(&rk_cup.driver);
+	/* All of the driver's functions may be missing. */
+	if (!lib)
+		lib = RTLD_DEFAULT;
+#define LOOK_UP_DRIVER(required, returns, name, parameters) \
+	*(void **)&rk_cup.driver.name = dlsym(lib, #name);
+	CUDA_FUNCTIONS(LOOK_UP_DRIVER)
 	if (rk_cup.driver.cuDriverGetVersion &&
 	    rk_cup.driver.cuDriverGetVersion(&search.driver) != 0)
 		search.driver = 0;
-	found = is_named ? use(named, 0) : use_any();
-	if (!found && !search.why[0])
-		snprintf(search.why, sizeof(search.why),
-			 is_named ? "'%.200s' is not a usable CUPTI" :
-				    "no CUPTI for CUDA 11.8 to 13 found%.0s",
-			 named);
+	if (is_named)
+		found = use(named, 0);
+	else
+		found = use_in("", "", RTLD_NOLOAD) || use_programs() || use_in("", "", 0) ||
+			use_toolkit(getenv("CUDA_HOME")) || use_toolkit(getenv("CUDA_PATH")) ||
+			use_toolkit("/usr/local/cuda");
+	if (!found && !search.why[0] && is_named)
+		snprintf(search.why, sizeof(search.why), "'%.200s' is not a usable CUPTI", named);
+	else if (!found && !search.why[0])
+		snprintf(search.why, sizeof(search.why), "no CUPTI for CUDA 11.8 to 13 found");
 	if (!found)
 		rk_cup_say("%s: kernels are not recorded", search.why);
 	return found;
@@ -250,8 +239,10 @@ static uint64_t wall(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void give_up(void)
+static void make_way(void)
 {
+	if (rk_cup_is_child() || atomic_exchange(&yielded, true))
+		return;
 	rk_cup_switch_off();
 	rk_cup.f.cuptiActivityFlushAll(0);
 	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
@@ -262,12 +253,6 @@ static void give_up(void)
 	rk_cup_say("a profiler in the program uses CUPTI: kernels later than %.1f s after CUDA "
 		   "started are not recorded",
 		   rk_cup_elapsed());
-}
-
-static void make_way(void)
-{
-	if (!rk_cup_is_child() && !atomic_exchange(&yielded, true))
-		give_up();
 }
 
 static cupti_result buffers_registered(cupti_requested *request, cupti_completed *complete)
@@ -319,7 +304,9 @@ static const void *address(const struct object *o, ElfW(Sxword) tag)
 	uintptr_t at = value(o, tag);
 
 	/* The loader has turned offsets into addresses, except for some objects such as the vdso. */
-	return at ? (const void *)(at < o->base ? o->base + at : at) : NULL;
+	if (at && at < o->base)
+		at += o->base;
+	return (const void *)at;
 }
 
 static bool is_linked(const struct object *o)

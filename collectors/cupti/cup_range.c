@@ -79,36 +79,6 @@ static bool failed(struct rk_range_trouble *t, const char *step, int code)
 
 /* ---- the beginning ---- */
 
-static bool know_chip(struct rk_range *r, struct rk_range_trouble *t)
-{
-	struct cupti_init_params init = { 0 };
-	struct cupti_chip_params chip = { 0 };
-
-	if (CALL(r, t, initialize, init, priv) ||
-	    failed(t, "device", r->f->device(r->context, &r->device)))
-		return false;
-	chip.device = r->device;
-	if (CALL(r, t, chip, chip, name))
-		return false;
-	snprintf(r->chip, sizeof(r->chip), "%s", chip.name ? chip.name : "");
-	return true;
-}
-
-/* Which counters are available on this machine; missing permissions show up here first. */
-static bool know_availability(struct rk_range *r, struct rk_range_trouble *t)
-{
-	struct cupti_availability_params p = { .context = r->context };
-
-	if (CALL(r, t, availability, p, image))
-		return false;
-	if (!p.image_bytes || p.image_bytes >> 20 > IMAGE_MAX_MIB)
-		return !failed(t, "availability", -1);
-	r->availability = p.image = calloc(1, p.image_bytes);
-	if (!p.image)
-		return !failed(t, "memory", -1);
-	return !CALL(r, t, availability, p, image);
-}
-
 static void end_host(struct rk_range *r)
 {
 	struct cupti_host_end_params p = { .host = r->host };
@@ -219,10 +189,30 @@ static bool begin(struct rk_range *r, struct rk_range_trouble *t)
 
 static bool make_all(struct rk_range *r, struct rk_range_trouble *t)
 {
+	struct cupti_init_params init = { 0 };
+	struct cupti_chip_params chip = { 0 };
+	struct cupti_availability_params p = { .context = r->context };
 	struct cupti_enable_params enable = { .context = r->context };
 
-	if (!know_chip(r, t) || !know_availability(r, t))
+	if (CALL(r, t, initialize, init, priv) ||
+	    failed(t, "device", r->f->device(r->context, &r->device)))
 		return false;
+	chip.device = r->device;
+	if (CALL(r, t, chip, chip, name))
+		return false;
+	snprintf(r->chip, sizeof(r->chip), "%s", chip.name ? chip.name : "");
+
+	/* Which counters are available on this machine; missing permissions show up here first. */
+	if (CALL(r, t, availability, p, image))
+		return false;
+	if (!p.image_bytes || p.image_bytes >> 20 > IMAGE_MAX_MIB)
+		return !failed(t, "availability", -1);
+	r->availability = p.image = calloc(1, p.image_bytes);
+	if (!p.image)
+		return !failed(t, "memory", -1);
+	if (CALL(r, t, availability, p, image))
+		return false;
+
 	if (!make_host(r, r->metrics, r->n, t)) {
 		if (!strcmp(t->step, "add"))
 			name_culprit(r, t);
@@ -279,23 +269,21 @@ uint32_t rk_range_device_of(const struct cupti_range *f, void *context)
 
 /* ---- the values ---- */
 
-static bool stop(struct rk_range *r, size_t *ret_dropped, struct rk_range_trouble *t)
+bool rk_range_drain(struct rk_range *r, rk_range_row *row, void *user, size_t *ret_ranges,
+		    size_t *ret_dropped, struct rk_range_trouble *t)
 {
 	struct cupti_stop_params stop = { .profiler = r->profiler };
 	struct cupti_decode_params decode = { .profiler = r->profiler };
+	struct cupti_info_params info = { .image = r->image, .image_bytes = r->image_bytes };
 
+	*t = (struct rk_range_trouble){ 0 };
+	*ret_ranges = *ret_dropped = 0;
+	if (!r->counting)
+		return !failed(t, "start", -1);
 	r->counting = false;
 	if (CALL(r, t, stop, stop, all) || CALL(r, t, decode, decode, dropped))
 		return false;
 	*ret_dropped = decode.dropped;
-	return true;
-}
-
-static bool hand_out(struct rk_range *r, rk_range_row *row, void *user, size_t *ret_ranges,
-		     struct rk_range_trouble *t)
-{
-	struct cupti_info_params info = { .image = r->image, .image_bytes = r->image_bytes };
-
 	if (CALL(r, t, info, info, ranges))
 		return false;
 	*ret_ranges = info.ranges < r->most ? info.ranges : r->most;
@@ -314,30 +302,20 @@ static bool hand_out(struct rk_range *r, rk_range_row *row, void *user, size_t *
 			return false;
 		row(user, i, r->values);
 	}
-	return true;
-}
-
-bool rk_range_drain(struct rk_range *r, rk_range_row *row, void *user, size_t *ret_ranges,
-		    size_t *ret_dropped, struct rk_range_trouble *t)
-{
-	*t = (struct rk_range_trouble){ 0 };
-	*ret_ranges = *ret_dropped = 0;
-	if (!r->counting)
-		return !failed(t, "start", -1);
-	return stop(r, ret_dropped, t) && hand_out(r, row, user, ret_ranges, t) && begin(r, t);
+	return begin(r, t);
 }
 
 void rk_range_close(struct rk_range *r)
 {
-	struct cupti_stop_params stop_params = { 0 };
+	struct cupti_stop_params stop = { 0 };
 	struct cupti_profiler_params disable = { 0 };
 	struct rk_range_trouble t = { 0 };
 
 	if (!r)
 		return;
-	stop_params.profiler = disable.profiler = r->profiler;
+	stop.profiler = disable.profiler = r->profiler;
 	if (r->counting)
-		CALL(r, &t, stop, stop_params, all);
+		CALL(r, &t, stop, stop, all);
 	if (r->profiler)
 		CALL(r, &t, disable, disable, profiler);
 	end_host(r);

@@ -43,35 +43,26 @@ static uint32_t arch(int device)
 	return string(text);
 }
 
-static uint32_t driver_version(void)
-{
-	char text[48];
-	int v = 0;
-
-	if (!rk_cup.driver.cuDriverGetVersion || rk_cup.driver.cuDriverGetVersion(&v) || v <= 0)
-		return 0;
-	snprintf(text, sizeof(text), "CUDA %d.%d", v / 1000, v % 1000 / 10);
-	return string(text);
-}
-
 static uint32_t describe(uint32_t ordinal)
 {
 	struct rk_rec_device d = { .number = ordinal, .type = RK_REC_GPU };
+	const struct cuda *f = &rk_cup.driver;
 	size_t memory = 0;
-	char name[256];
-	int handle;
+	char name[256], release[48];
+	int handle, v = 0;
 
 	d.vendor = RK_CUP_STRING("NVIDIA");
-	d.driver = driver_version();
-	if (!rk_cup.driver.cuDeviceGet || rk_cup.driver.cuDeviceGet(&handle, (int)ordinal))
+	if (f->cuDriverGetVersion && !f->cuDriverGetVersion(&v) && v > 0) {
+		snprintf(release, sizeof(release), "CUDA %d.%d", v / 1000, v % 1000 / 10);
+		d.driver = string(release);
+	}
+	if (!f->cuDeviceGet || f->cuDeviceGet(&handle, (int)ordinal))
 		return rk_rec_device(&d);
-	if (rk_cup.driver.cuDeviceGetName &&
-	    !rk_cup.driver.cuDeviceGetName(name, (int)sizeof(name), handle)) {
+	if (f->cuDeviceGetName && !f->cuDeviceGetName(name, (int)sizeof(name), handle)) {
 		name[sizeof(name) - 1] = '\0';
 		d.name = string(name);
 	}
-	if (rk_cup.driver.cuDeviceTotalMem_v2 &&
-	    !rk_cup.driver.cuDeviceTotalMem_v2(&memory, handle))
+	if (f->cuDeviceTotalMem_v2 && !f->cuDeviceTotalMem_v2(&memory, handle))
 		d.memory_bytes = memory;
 	d.arch = arch(handle);
 	d.compute_units = attribute(handle, CUDA_ATTR_MULTIPROCESSORS);
@@ -115,13 +106,6 @@ static uint32_t cup_stream(uint32_t device, uint32_t context, uint32_t stream)
 	return id;
 }
 
-static uint32_t cup_stream_of(uint32_t context, uint32_t stream)
-{
-	if (context >= CONTEXTS || !device_of[context] || stream == CUPTI_NO_STREAM)
-		return 0;
-	return cup_stream(device_of[context] - 1u, context, stream);
-}
-
 /* ---- names and shapes of launches ---- */
 /*
  * A program launches the same few kernels again and again, so both tables cache the last entry in
@@ -156,18 +140,6 @@ static struct {
 static char text[TEXT_BYTES];
 static size_t used;
 
-static const char *keep(const char *s, size_t len)
-{
-	char *to = text + used;
-
-	if (len >= TEXT_BYTES - used)
-		return NULL;
-	memcpy(to, s, len);
-	to[len] = '\0';
-	used += len + 1;
-	return to;
-}
-
 static uint32_t name_of(const char *s)
 {
 	struct name *n = &names[((uintptr_t)s >> 4 ^ (uintptr_t)s >> 15) % NAMES];
@@ -179,7 +151,12 @@ static uint32_t name_of(const char *s)
 		return n->id;
 	len = strnlen(s, NAME_MAX_BYTES);
 	n->address = s;
-	n->copy = len < NAME_MAX_BYTES ? keep(s, len) : NULL;
+	n->copy = NULL;
+	if (len < NAME_MAX_BYTES && len < TEXT_BYTES - used) {
+		n->copy = memcpy(text + used, s, len);
+		text[used + len] = '\0';
+		used += len + 1;
+	}
 	n->id = rk_rec_string(s, len);
 	return n->id;
 }
@@ -217,7 +194,7 @@ static uint32_t define(const struct key *k)
 	return rk_rec_shape(&s);
 }
 
-/* The shape of a launch (cup_kernel.c). */
+/* The shape of a launch. */
 static uint32_t cup_kernel_shape(const struct cupti_kernel *r)
 {
 	struct key k = { .name = name_of(r->name),
@@ -275,26 +252,27 @@ enum { WAITS = sizeof(waits) / sizeof(waits[0]), RECENT = 4096 };
 
 /* ---- switching on and off ---- */
 
-static cupti_result switch_call(const struct wait *w, bool on)
-{
-	const struct cupti *f = &rk_cup.f;
-	bool runtime = w->kind == CUPTI_KIND_RUNTIME;
-
-	if (rk_cup.subscriber)
-		return (runtime ?
-				f->cuptiActivityEnableRuntimeApi_v2 :
-				f->cuptiActivityEnableDriverApi_v2)(rk_cup.subscriber, w->cbid, on);
-	return (runtime ? f->cuptiActivityEnableRuntimeApi :
-			  f->cuptiActivityEnableDriverApi)(w->cbid, on);
-}
-
 static bool switch_calls(bool on)
 {
+	const struct cupti *f = &rk_cup.f;
 	bool good = true;
 
-	for (const struct wait *w = waits; w < waits + WAITS; w++)
-		if (rk_cup.version >= w->since)
-			good &= switch_call(w, on) == CUPTI_OK;
+	for (const struct wait *w = waits; w < waits + WAITS; w++) {
+		bool runtime = w->kind == CUPTI_KIND_RUNTIME;
+		cupti_result rc;
+
+		if (rk_cup.version < w->since)
+			continue;
+		if (rk_cup.subscriber && runtime)
+			rc = f->cuptiActivityEnableRuntimeApi_v2(rk_cup.subscriber, w->cbid, on);
+		else if (rk_cup.subscriber)
+			rc = f->cuptiActivityEnableDriverApi_v2(rk_cup.subscriber, w->cbid, on);
+		else if (runtime)
+			rc = f->cuptiActivityEnableRuntimeApi(w->cbid, on);
+		else
+			rc = f->cuptiActivityEnableDriverApi(w->cbid, on);
+		good &= rc == CUPTI_OK;
+	}
 	return good;
 }
 
@@ -302,9 +280,9 @@ static bool has_single_calls(void)
 {
 	const struct cupti *f = &rk_cup.f;
 
-	return rk_cup.subscriber ?
-		       f->cuptiActivityEnableDriverApi_v2 && f->cuptiActivityEnableRuntimeApi_v2 :
-		       f->cuptiActivityEnableDriverApi && f->cuptiActivityEnableRuntimeApi;
+	if (rk_cup.subscriber)
+		return f->cuptiActivityEnableDriverApi_v2 && f->cuptiActivityEnableRuntimeApi_v2;
+	return f->cuptiActivityEnableDriverApi && f->cuptiActivityEnableRuntimeApi;
 }
 
 bool rk_cup_sync_by_calls(void)
@@ -339,22 +317,6 @@ static void put(uint32_t type, uint64_t start, uint64_t end, struct rk_rec_sync 
 	rk_rec_sync(&s);
 }
 
-static void cup_sync_record(const struct cupti_sync *r)
-{
-	put(r->type, r->start, r->end,
-	    (struct rk_rec_sync){ .tid = RK_REC_UNKNOWN,
-				  .queue = cup_stream_of(r->context, r->stream),
-				  .correlation = r->correlation });
-}
-
-static const struct wait *find(const struct cupti_api *r)
-{
-	for (const struct wait *w = waits; w < waits + WAITS; w++)
-		if (w->kind == r->kind && w->cbid == r->cbid)
-			return w;
-	return NULL;
-}
-
 /*
  * The runtime's function calls the driver's, and both records have the same number: it is one wait.
  * They are written one after the other, but other threads may write in between.
@@ -373,12 +335,14 @@ static bool is_new(const struct cupti_api *r)
 	return true;
 }
 
-/* On the reading thread: records a synchronisation, or a call if it synchronises. */
+/* On the reading thread: records the call if it synchronises. */
 static void cup_sync_call(const struct cupti_api *r)
 {
-	const struct wait *w = find(r);
+	const struct wait *w = waits;
 
-	if (w && is_new(r))
+	while (w < waits + WAITS && (w->kind != r->kind || w->cbid != r->cbid))
+		w++;
+	if (w < waits + WAITS && is_new(r))
 		put(w->type, r->start, r->end,
 		    (struct rk_rec_sync){ .tid = r->thread, .correlation = r->correlation });
 }
@@ -484,11 +448,15 @@ static void fill(const void *record)
 static void sync_record(const void *record)
 {
 	const struct cupti_sync *r = record;
+	struct rk_rec_sync s = { .tid = RK_REC_UNKNOWN, .correlation = r->correlation };
 
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
-	cup_sync_record(r);
+	/* Unknown for a stream of a context whose device is not known yet. */
+	if (r->context < CONTEXTS && device_of[r->context] && r->stream != CUPTI_NO_STREAM)
+		s.queue = cup_stream(device_of[r->context] - 1u, r->context, r->stream);
+	put(r->type, r->start, r->end, s);
 }
 
 /* ---- calls ---- */
@@ -496,29 +464,24 @@ static void sync_record(const void *record)
 enum { CALLS = 2048, UNKNOWN_CALL = 0 };
 
 /* "cudaLaunchKernel_v7000" is known as cudaLaunchKernel. */
-static size_t name_length(const char *name)
-{
-	size_t len = strlen(name), digits = len;
-
-	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
-		digits--;
-	if (len - digits >= 4 && digits > 2 && !strncmp(name + digits - 2, "_v", 2))
-		return digits - 2;
-	return len;
-}
-
 static uint32_t call_name(int domain, uint32_t cbid)
 {
 	static uint32_t known[2][CALLS];
 	uint32_t *slot = &known[domain == CUPTI_DOMAIN_RUNTIME][cbid < CALLS ? cbid : UNKNOWN_CALL];
 	const char *name = NULL;
+	size_t len, digits;
 
 	if (*slot)
 		return *slot;
 	if (cbid >= CALLS || !rk_cup.f.cuptiGetCallbackName ||
 	    rk_cup.f.cuptiGetCallbackName(domain, cbid, &name) || !name)
 		name = "unknown";
-	*slot = rk_rec_string(name, name_length(name));
+	len = digits = strlen(name);
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	if (len - digits >= 4 && digits > 2 && !strncmp(name + digits - 2, "_v", 2))
+		len = digits - 2;
+	*slot = rk_rec_string(name, len);
 	return *slot;
 }
 

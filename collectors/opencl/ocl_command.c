@@ -37,33 +37,28 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 }
 
 /* A host function of the application, recorded as a kernel with one work-item. */
-static uint32_t native_shape(void)
-{
-	struct rk_rec_function f = { .name = RK_OCL_STRING("<native kernel>"),
-				     .regs = RK_REC_UNKNOWN,
-				     .private_bytes = RK_REC_UNKNOWN,
-				     .local_bytes = RK_REC_UNKNOWN };
-	struct rk_rec_shape s = { .function = rk_rec_function(&f),
-				  .local_bytes = RK_REC_UNKNOWN,
-				  .items = { 1, 1, 1 },
-				  .group = { 1, 1, 1 } };
-
-	return rk_rec_shape(&s);
-}
-
 static cl_int CL_API_CALL native(cl_command_queue queue, void(CL_CALLBACK *f)(void *), void *args,
 				 size_t size, cl_uint nmem, const cl_mem *mem, const void **where,
 				 cl_uint nwait, const cl_event *wait, cl_event *event)
 {
-	struct rk_ocl_command c;
+	struct rk_rec_function function = { .regs = RK_REC_UNKNOWN,
+					    .private_bytes = RK_REC_UNKNOWN,
+					    .local_bytes = RK_REC_UNKNOWN };
+	struct rk_rec_shape shape = { .local_bytes = RK_REC_UNKNOWN,
+				      .items = { 1, 1, 1 },
+				      .group = { 1, 1, 1 } };
 	struct rk_ocl_what what = { .kind = RK_OCL_KERNEL };
+	struct rk_ocl_command c;
 	cl_int rc;
 
 	rk_ocl_begin(&c, queue, event);
 	rc = rk_ocl.target.clEnqueueNativeKernel(queue, f, args, size, nmem, mem, where, nwait,
 						 wait, c.event);
-	if (rc == CL_SUCCESS && c.queue)
-		what.id = native_shape();
+	if (rc == CL_SUCCESS && c.queue) {
+		function.name = RK_OCL_STRING("<native kernel>");
+		shape.function = rk_rec_function(&function);
+		what.id = rk_rec_shape(&shape);
+	}
 	return rk_ocl_end(&c, rc, &what);
 }
 
@@ -158,11 +153,16 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return rc;
 }
 
-/* The queues of some events; queues that do not fit are left to our thread. */
-static uint32_t queues_of(cl_uint n, const cl_event *events, struct rk_ocl_queue **to)
+static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
 {
+	struct rk_ocl_queue *queues[WAITED];
 	uint32_t found = 0;
+	cl_int rc;
 
+	/*
+	 * Looked up before the call: afterwards another thread may have released the events. Queues
+	 * that do not fit are left to our thread.
+	 */
 	for (cl_uint i = 0; events && i < n && found < WAITED; i++) {
 		cl_command_queue queue = NULL;
 		struct rk_ocl_queue *q;
@@ -170,19 +170,10 @@ static uint32_t queues_of(cl_uint n, const cl_event *events, struct rk_ocl_queue
 		rk_ocl.target.clGetEventInfo(events[i], CL_EVENT_COMMAND_QUEUE, sizeof(queue),
 					     &queue, NULL);
 		q = rk_ocl_queue_find(queue);
-		if (q && (!found || q != to[found - 1]))
-			to[found++] = q;
+		if (q && (!found || q != queues[found - 1]))
+			queues[found++] = q;
 	}
-	return found;
-}
-
-/* Looked up before the call: afterwards another thread may have released the events. */
-static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
-{
-	struct rk_ocl_queue *queues[WAITED];
-	uint32_t found = queues_of(n, events, queues);
-	cl_int rc = rk_ocl.target.clWaitForEvents(n, events);
-
+	rc = rk_ocl.target.clWaitForEvents(n, events);
 	for (uint32_t i = 0; i < found; i++)
 		rk_ocl_harvest(queues[i], false);
 	return rc;

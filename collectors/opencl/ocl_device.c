@@ -6,15 +6,11 @@
 
 #define MOST_STEPS 64 /* a table this full counts as full, so that lookups stay cheap */
 
-static uint32_t hash(uintptr_t key)
-{
-	return (uint32_t)(((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
 uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bool claim)
 {
 	uintptr_t wanted = (uintptr_t)key;
-	uint32_t at = hash(wanted) & (cap - 1);
+	uint32_t hash = (uint32_t)(((uint64_t)wanted * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	uint32_t at = hash & (cap - 1);
 
 	if (!wanted)
 		return cap;
@@ -97,9 +93,9 @@ static uint32_t info_wave(cl_device_id handle)
 
 	if (info_type(handle) != RK_REC_GPU)
 		return 0;
-	return vendor == VENDOR_AMD    ? info_u32(handle, WAVEFRONT_WIDTH_AMD) :
-	       vendor == VENDOR_NVIDIA ? info_u32(handle, WARP_SIZE_NV) :
-					 0;
+	if (vendor == VENDOR_AMD)
+		return info_u32(handle, WAVEFRONT_WIDTH_AMD);
+	return vendor == VENDOR_NVIDIA ? info_u32(handle, WARP_SIZE_NV) : 0;
 }
 
 static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t number)
@@ -147,18 +143,6 @@ static void *find_function(cl_platform_id platform, const char *name)
 	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-/* OpenCL has no query for the registers of a kernel; two vendors have one. */
-static void learn_vendor(struct rk_ocl_device *d, cl_platform_id platform)
-{
-	uint32_t vendor = info_u32(d->handle, CL_DEVICE_VENDOR_ID);
-
-	if (info_type(d->handle) != RK_REC_GPU)
-		return;
-	atomic_store(&d->intel, vendor == VENDOR_INTEL);
-	if (vendor == VENDOR_AMD)
-		atomic_store(&d->amd, find_function(platform, "clGetKernelInfoAMD"));
-}
-
 /* The best of several readings, each between two readings of the host clock. */
 static void read_timer(struct rk_ocl_device *d)
 {
@@ -192,27 +176,23 @@ static cl_device_id root_of(cl_device_id handle)
 static void learn_platform(struct rk_ocl_device *d)
 {
 	cl_platform_id platform = NULL;
+	uint32_t vendor;
 
 	rk_ocl.target.clGetDeviceInfo(d->handle, CL_DEVICE_PLATFORM, sizeof(platform), &platform,
 				      NULL);
 	if (!platform)
 		return;
 	atomic_store(&d->suggest, find_function(platform, "clGetKernelSuggestedLocalWorkSizeKHR"));
-	learn_vendor(d, platform);
+	/* OpenCL has no query for the registers of a kernel; two vendors have one. */
+	vendor = info_u32(d->handle, CL_DEVICE_VENDOR_ID);
+	if (info_type(d->handle) == RK_REC_GPU) {
+		atomic_store(&d->intel, vendor == VENDOR_INTEL);
+		if (vendor == VENDOR_AMD)
+			atomic_store(&d->amd, find_function(platform, "clGetKernelInfoAMD"));
+	}
 	atomic_store(&d->has_timer, platform_has_timer(platform));
 	if (atomic_load(&d->has_timer))
 		read_timer(d);
-}
-
-static void introduce(struct rk_ocl_device *d, cl_device_id handle)
-{
-	uint32_t number = atomic_fetch_add(&nnumbers, 1);
-
-	d->handle = handle;
-	atomic_store(&d->root, root_of(handle));
-	describe(d, handle, number);
-	learn_platform(d);
-	atomic_store(&d->number, number + 1);
 }
 
 struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
@@ -224,7 +204,12 @@ struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
 		return NULL;
 	struct rk_ocl_device *d = &devices[at];
 	if (atomic_compare_exchange_strong(&d->number, &number, BEING_MADE)) {
-		introduce(d, handle);
+		number = atomic_fetch_add(&nnumbers, 1);
+		d->handle = handle;
+		atomic_store(&d->root, root_of(handle));
+		describe(d, handle, number);
+		learn_platform(d);
+		atomic_store(&d->number, number + 1);
 		return d;
 	}
 	for (int i = 0; i < MOST_YIELDS && number == BEING_MADE; i++) {

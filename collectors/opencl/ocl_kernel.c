@@ -83,49 +83,27 @@ static uint32_t ask_bytes(cl_kernel handle, cl_device_id device, cl_kernel_work_
 	return (uint32_t)bytes;
 }
 
-static uint32_t ask_amd(cl_kernel handle, cl_device_id device, void *there)
-{
-	info_amd_fn info = NULL;
-	size_t n = 0;
-
-	memcpy(&info, &there, sizeof(info));
-	if (info(handle, device, USED_VGPRS_AMD, sizeof(n), &n, NULL) != CL_SUCCESS || !n ||
-	    n >= RK_REC_UNKNOWN)
-		return RK_REC_UNKNOWN;
-	return (uint32_t)n;
-}
-
-static uint32_t ask_intel(cl_kernel handle, cl_device_id device)
-{
-	cl_uint n = 0;
-
-	if (rk_ocl.target.clGetKernelWorkGroupInfo(handle, device, REGISTER_COUNT_INTEL, sizeof(n),
-						   &n, NULL) != CL_SUCCESS ||
-	    !n)
-		return RK_REC_UNKNOWN;
-	return n;
-}
-
 static uint32_t ask_registers(cl_kernel handle, struct rk_ocl_device *d)
 {
-	void *amd = atomic_load(&d->amd);
+	void *there = atomic_load(&d->amd);
+	info_amd_fn info_amd = NULL;
+	size_t amd = 0;
+	cl_uint intel = 0;
 
-	if (amd)
-		return ask_amd(handle, d->handle, amd);
-	return atomic_load(&d->intel) ? ask_intel(handle, d->handle) : RK_REC_UNKNOWN;
-}
-
-static uint32_t make_function(cl_kernel handle, uint32_t name, struct rk_ocl_device *d)
-{
-	struct rk_rec_function f = {
-		.name = name,
-		.device = atomic_load(&d->id),
-		.regs = ask_registers(handle, d),
-		.private_bytes = ask_bytes(handle, d->handle, CL_KERNEL_PRIVATE_MEM_SIZE),
-		.local_bytes = RK_REC_UNKNOWN,
-	};
-
-	return rk_rec_function(&f);
+	if (there) {
+		memcpy(&info_amd, &there, sizeof(info_amd));
+		if (info_amd(handle, d->handle, USED_VGPRS_AMD, sizeof(amd), &amd, NULL) !=
+			    CL_SUCCESS ||
+		    !amd || amd >= RK_REC_UNKNOWN)
+			return RK_REC_UNKNOWN;
+		return (uint32_t)amd;
+	}
+	if (!atomic_load(&d->intel) ||
+	    rk_ocl.target.clGetKernelWorkGroupInfo(handle, d->handle, REGISTER_COUNT_INTEL,
+						   sizeof(intel), &intel, NULL) != CL_SUCCESS ||
+	    !intel)
+		return RK_REC_UNKNOWN;
+	return intel;
 }
 
 /* The local size when the application does not set it: required by the source, or suggested. */
@@ -158,17 +136,27 @@ struct ask {
 
 static uint32_t make_shape(const struct ask *a, uint32_t name)
 {
-	size_t group[DIMS] = { 0 };
-	struct rk_rec_shape s = {
-		.function = make_function(a->handle, name, a->device),
-		.local_bytes = ask_bytes(a->handle, a->device->handle, CL_KERNEL_LOCAL_MEM_SIZE),
+	struct rk_ocl_device *d = a->device;
+	struct rk_rec_function f = {
+		.name = name,
+		.device = atomic_load(&d->id),
+		.regs = ask_registers(a->handle, d),
+		.private_bytes = ask_bytes(a->handle, d->handle, CL_KERNEL_PRIVATE_MEM_SIZE),
+		.local_bytes = RK_REC_UNKNOWN,
 	};
+	struct rk_rec_shape s = {
+		.function = rk_rec_function(&f),
+		.local_bytes = ask_bytes(a->handle, d->handle, CL_KERNEL_LOCAL_MEM_SIZE),
+	};
+	size_t group[DIMS] = { 0 };
 
 	if (!a->local)
-		find_group(a->handle, a->queue, a->device, a->dims, a->offset, a->global, group);
+		find_group(a->handle, a->queue, d, a->dims, a->offset, a->global, group);
 	for (cl_uint i = 0; i < DIMS; i++) {
-		size_t local = !a->local ? group[i] : i < a->dims ? a->local[i] : 1;
+		size_t local = group[i];
 
+		if (a->local)
+			local = i < a->dims ? a->local[i] : 1;
 		s.items[i] = i < a->dims ? a->global[i] : 1;
 		s.group[i] = local > UINT32_MAX ? 0 : (uint32_t)local;
 	}
@@ -229,8 +217,9 @@ static struct launch describe(const struct ask *a, uint32_t version)
 
 	for (cl_uint i = 0; i < DIMS; i++) {
 		l.words[2 + i] = i < a->dims ? a->global[i] : 1;
-		/* 0 means "not set": no local size is 0. */
-		l.words[2 + DIMS + i] = !a->local ? 0 : i < a->dims ? a->local[i] : 1;
+		/* It stays 0 if it is not set: no local size is 0. */
+		if (a->local)
+			l.words[2 + DIMS + i] = i < a->dims ? a->local[i] : 1;
 	}
 	return l;
 }

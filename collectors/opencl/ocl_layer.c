@@ -115,7 +115,6 @@ static void CL_API_CALL api_clSVMFree(cl_context context, void *pointer)
 	end(&c, &id, "clSVMFree", sizeof("clSVMFree") - 1);
 }
 
-/* ocl_api.c */
 static void ocl_api_wrap(cl_icd_dispatch *d)
 {
 #define SET(name, ...) d->name = api_##name;
@@ -140,46 +139,40 @@ enum { NOT_STARTED, STARTED, STOPPING };
 static _Atomic uint32_t state;
 static _Atomic bool at_work;
 
-/* Sleeps, but wakes up when the state changes. */
-static void nap(long ms)
-{
-	struct timespec t = { .tv_nsec = ms * NS_PER_MS };
-
-	syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, STARTED, &t, NULL, 0);
-}
-
-static bool work(void)
-{
-	bool more = false;
-
-	atomic_store(&at_work, true);
-	/* Checked again: the program does not start to end while we work. */
-	if (atomic_load(&state) == STARTED) {
-		more = rk_ocl_harvest_piece();
-		rk_ocl_device_calibrate_all(false);
-	}
-	atomic_store(&at_work, false);
-	return more;
-}
-
 static void *helper(void *unused)
 {
+	bool more;
+
 	(void)unused;
 	while (atomic_load(&state) == STARTED) {
-		nap(rk_ocl_under_way() ? PERIOD_MS : IDLE_MS);
-		while (work())
-			;
+		long ms = rk_ocl_under_way() ? PERIOD_MS : IDLE_MS;
+		struct timespec t = { .tv_nsec = ms * NS_PER_MS };
+
+		/* Sleeps, but wakes up when the state changes. */
+		syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, STARTED, &t, NULL, 0);
+		do {
+			more = false;
+			atomic_store(&at_work, true);
+			/* Checked again: the program does not start to end while we work. */
+			if (atomic_load(&state) == STARTED) {
+				more = rk_ocl_harvest_piece();
+				rk_ocl_device_calibrate_all(false);
+			}
+			atomic_store(&at_work, false);
+		} while (more);
 	}
 	return NULL;
 }
 
-static void start_thread(void)
+void rk_ocl_helper_start(void)
 {
+	uint32_t expected = NOT_STARTED;
 	pthread_attr_t attr;
 	pthread_t thread;
 	sigset_t all, before;
 
-	if (pthread_attr_init(&attr))
+	if (rk_ocl.count_only || rk_ocl.alone ||
+	    !atomic_compare_exchange_strong(&state, &expected, STARTED) || pthread_attr_init(&attr))
 		return;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
@@ -192,32 +185,6 @@ static void start_thread(void)
 		atomic_store(&state, NOT_STARTED);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-}
-
-void rk_ocl_helper_start(void)
-{
-	uint32_t expected = NOT_STARTED;
-
-	if (!rk_ocl.count_only && !rk_ocl.alone &&
-	    atomic_compare_exchange_strong(&state, &expected, STARTED))
-		start_thread();
-}
-
-static void ocl_helper_stop(void)
-{
-	struct timespec t = { .tv_nsec = NS_PER_MS };
-
-	atomic_store(&state, STOPPING);
-	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	/* Its work is short; if it hangs in the runtime, the program ends without it. */
-	for (int i = 0; i < 1000 && atomic_load(&at_work); i++)
-		nanosleep(&t, NULL);
-}
-
-static void ocl_helper_forked(void)
-{
-	atomic_store(&at_work, false);
-	atomic_store(&state, NOT_STARTED);
 }
 
 /* ---- entry points for the loader, start and end ---- */
@@ -261,23 +228,59 @@ static void *entry(const cl_icd_dispatch *d, size_t i)
 	return f;
 }
 
-static void set_entry(cl_icd_dispatch *d, size_t i, void *f)
-{
-	memcpy((char *)d + i * sizeof(f), &f, sizeof(f));
-}
-
 /* Installs our functions, except where the target has none: there would be nothing to forward to. */
 static void lay_over(cl_icd_dispatch *d, const cl_icd_dispatch *ours)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
-		if (entry(ours, i) && entry(&rk_ocl.target, i))
-			set_entry(d, i, entry(ours, i));
+		void *f = entry(ours, i);
+
+		if (f && entry(&rk_ocl.target, i))
+			memcpy((char *)d + i * sizeof(f), &f, sizeof(f));
 	}
 }
 
-static void make_tables(void)
+/* ---- beginning and end ---- */
+
+static void at_end(void)
+{
+	struct timespec t = { .tv_nsec = NS_PER_MS };
+
+	atomic_store(&state, STOPPING);
+	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	/* The thread's work is short; if it hangs in the runtime, the program ends without it. */
+	for (int i = 0; i < 1000 && atomic_load(&at_work); i++)
+		nanosleep(&t, NULL);
+	rk_ocl_harvest_queues();
+	rk_ocl_device_calibrate_all(true);
+	rk_rec_end();
+}
+
+static void forked(void)
+{
+	rk_ocl_pending_forked();
+	rk_ocl_device_forked();
+	atomic_store(&at_work, false);
+	atomic_store(&state, NOT_STARTED);
+}
+
+static bool start(const cl_icd_dispatch *target, size_t n)
 {
 	cl_icd_dispatch ours = { 0 }, calls = { 0 };
+	void *f = entry(target, 0);
+	Dl_info info;
+
+	memcpy(&rk_ocl.target, target, n * sizeof(void *));
+	if (!rk_rec_start("opencl") || !rk_ocl_pending_init())
+		return false;
+	rk_ocl.api = rk_rec_flag("api", false);
+	rk_ocl.count_only = rk_rec_flag("count", false);
+	rk_ocl.alone = !rk_rec_flag("thread", true);
+	/*
+	 * Our thread and the exit handler may call the loader's functions at any time: the loader
+	 * must stay loaded, even when the application unloads it.
+	 */
+	if (f && dladdr(f, &info) && info.dli_fname)
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 
 	rk_ocl_queue_wrap(&ours);
 	rk_ocl_kernel_wrap(&ours);
@@ -291,48 +294,6 @@ static void make_tables(void)
 		ocl_api_wrap(&calls);
 		lay_over(&given, &calls);
 	}
-}
-
-/* ---- beginning and end ---- */
-
-/*
- * Our thread and the exit handler may call the loader's functions at any time: the loader must stay
- * loaded, even when the application unloads it.
- */
-static void hold_loader(const cl_icd_dispatch *target)
-{
-	Dl_info info;
-	void *f = entry(target, 0);
-
-	if (f && dladdr(f, &info) && info.dli_fname)
-		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-static void at_end(void)
-{
-	ocl_helper_stop();
-	rk_ocl_harvest_queues();
-	rk_ocl_device_calibrate_all(true);
-	rk_rec_end();
-}
-
-static void forked(void)
-{
-	rk_ocl_pending_forked();
-	rk_ocl_device_forked();
-	ocl_helper_forked();
-}
-
-static bool start(const cl_icd_dispatch *target, size_t n)
-{
-	memcpy(&rk_ocl.target, target, n * sizeof(void *));
-	if (!rk_rec_start("opencl") || !rk_ocl_pending_init())
-		return false;
-	rk_ocl.api = rk_rec_flag("api", false);
-	rk_ocl.count_only = rk_rec_flag("count", false);
-	rk_ocl.alone = !rk_rec_flag("thread", true);
-	hold_loader(target);
-	make_tables();
 	return pthread_atfork(NULL, NULL, forked) == 0 && atexit(at_end) == 0;
 }
 

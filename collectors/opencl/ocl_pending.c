@@ -42,21 +42,15 @@ static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
 static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* nodes that were never used begin here */
 
 /* A program with little address space gets a small table. */
-static uint32_t affordable(void)
-{
-	struct rlimit limit;
-	uint32_t n = RK_OCL_PENDING;
-
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return n;
-	while (n > LEAST_NODES && n * sizeof(*nodes) > limit.rlim_cur / 16)
-		n /= 2;
-	return n;
-}
-
 bool rk_ocl_pending_init(void)
 {
-	for (nnodes = affordable(); nnodes >= LEAST_NODES; nnodes /= 2) {
+	struct rlimit limit;
+
+	nnodes = RK_OCL_PENDING;
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		while (nnodes > LEAST_NODES && nnodes * sizeof(*nodes) > limit.rlim_cur / 16)
+			nnodes /= 2;
+	for (; nnodes >= LEAST_NODES; nnodes /= 2) {
 		void *at = mmap(NULL, nnodes * sizeof(*nodes), PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -232,9 +226,10 @@ static enum state execution(cl_event event)
 	cl_int status = CL_QUEUED;
 
 	if (rk_ocl.target.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
-					 &status, NULL) != CL_SUCCESS)
+					 &status, NULL) != CL_SUCCESS ||
+	    status < 0)
 		return FAILED;
-	return status < 0 ? FAILED : status == CL_COMPLETE ? OVER : UNDER_WAY;
+	return status == CL_COMPLETE ? OVER : UNDER_WAY;
 }
 
 /* One query for a running command, four for one that has ended. */
@@ -345,8 +340,11 @@ static void put_aside(struct rk_ocl_queue *q, uint32_t name)
 static bool harvest_some(struct rk_ocl_queue *q, bool all)
 {
 	bool ordered = !(atomic_load(&q->asked) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-	uint32_t patience = all ? RK_OCL_PENDING : ordered ? 0 : LOOK_PAST;
+	uint32_t patience = ordered ? 0 : LOOK_PAST;
 	uint32_t before = 0, found = 0;
+
+	if (all)
+		patience = RK_OCL_PENDING;
 
 	take_incoming(q);
 	for (uint32_t name = q->first; name && found < BATCH;) {

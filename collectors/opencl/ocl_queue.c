@@ -61,13 +61,15 @@ struct wish {
 static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, true);
-	bool unordered = w->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-	uint32_t flags = (unordered ? RK_REC_OUT_OF_ORDER : 0) |
-			 (forced ? RK_REC_PROFILING_FORCED : 0);
 	struct rk_ocl_device *d = rk_ocl_device_get(w->device);
+	uint32_t flags = 0;
 
 	if (at == RK_OCL_QUEUES || !d)
 		return false;
+	if (w->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		flags |= RK_REC_OUT_OF_ORDER;
+	if (forced)
+		flags |= RK_REC_PROFILING_FORCED;
 	struct rk_ocl_queue *q = &queues[at];
 	atomic_store(&q->device, d);
 	atomic_store(&q->asked, w->asked);
@@ -220,18 +222,6 @@ void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *th
 
 /* ---- queries ---- */
 
-/* Copies an answer as the clGet*Info functions do. */
-static cl_int answer(const void *value, size_t bytes, size_t cap, void *to, size_t *ret_bytes)
-{
-	if (to && cap < bytes)
-		return CL_INVALID_VALUE;
-	if (to && bytes)
-		memcpy(to, value, bytes);
-	if (ret_bytes)
-		*ret_bytes = bytes;
-	return CL_SUCCESS;
-}
-
 /*
  * A queue as the application requested it, for queries whose answers differ between runtimes: what
  * an empty list is, and whether a queue created by OpenCL 1's function has one.
@@ -255,20 +245,6 @@ static cl_command_queue make_twin(struct rk_ocl_queue *q, cl_command_queue handl
 								NULL);
 }
 
-static cl_int answer_list(struct rk_ocl_queue *q, cl_command_queue handle, size_t cap, void *to,
-			  size_t *ret_bytes)
-{
-	cl_command_queue twin = make_twin(q, handle);
-	cl_int rc;
-
-	if (!twin)
-		return CL_OUT_OF_HOST_MEMORY;
-	rc = rk_ocl.target.clGetCommandQueueInfo(twin, CL_QUEUE_PROPERTIES_ARRAY, cap, to,
-						 ret_bytes);
-	rk_ocl.target.clReleaseCommandQueue(twin);
-	return rc;
-}
-
 /* Whether the queue has more properties than the application requested. */
 static bool hides(struct rk_ocl_queue *q)
 {
@@ -280,18 +256,32 @@ static cl_int CL_API_CALL get_info(cl_command_queue handle, cl_command_queue_inf
 {
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
 	cl_command_queue_properties asked;
+	cl_command_queue twin;
+	cl_int rc;
 
 	/* Events that we hold count as references. */
 	if (q && what == CL_QUEUE_REFERENCE_COUNT)
 		rk_ocl_harvest(q, true);
 	if (hides(q) && what == CL_QUEUE_PROPERTIES) {
 		asked = atomic_load(&q->asked);
-		return answer(&asked, sizeof(asked), cap, to, ret_bytes);
+		if (to && cap < sizeof(asked))
+			return CL_INVALID_VALUE;
+		if (to)
+			memcpy(to, &asked, sizeof(asked));
+		if (ret_bytes)
+			*ret_bytes = sizeof(asked);
+		return CL_SUCCESS;
 	}
 	/* If the runtime does not support the query, we must not answer it. */
 	if (hides(q) && what == CL_QUEUE_PROPERTIES_ARRAY &&
-	    rk_ocl.target.clGetCommandQueueInfo(handle, what, 0, NULL, NULL) == CL_SUCCESS)
-		return answer_list(q, handle, cap, to, ret_bytes);
+	    rk_ocl.target.clGetCommandQueueInfo(handle, what, 0, NULL, NULL) == CL_SUCCESS) {
+		twin = make_twin(q, handle);
+		if (!twin)
+			return CL_OUT_OF_HOST_MEMORY;
+		rc = rk_ocl.target.clGetCommandQueueInfo(twin, what, cap, to, ret_bytes);
+		rk_ocl.target.clReleaseCommandQueue(twin);
+		return rc;
+	}
 	return rk_ocl.target.clGetCommandQueueInfo(handle, what, cap, to, ret_bytes);
 }
 
