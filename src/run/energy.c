@@ -33,16 +33,6 @@ struct devices {
 	size_t nplaces;
 };
 
-static void release_devices(struct devices *d)
-{
-	for (size_t i = 0; i < d->n; i++)
-		rk_curve_release(&d->curves[i]);
-	rk_free(d->curves);
-	rk_free(d->agents);
-	rk_free(d->places);
-	rk_keys_release(&d->kernels);
-}
-
 static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *ret,
 		      struct rk_error *err)
 {
@@ -68,30 +58,6 @@ static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *
 	d->curves[d->n] = (struct rk_energy_curve){ .node = node, .device = device };
 	*ret = d->n++;
 	return 0;
-}
-
-static int note_agent(struct devices *d, uint32_t node, int64_t device, bool gpu,
-		      struct rk_error *err)
-{
-	void *grown;
-
-	for (size_t i = 0; i < d->nagents; i++)
-		if (d->agents[i].node == node && d->agents[i].device == device)
-			return 0;
-	if (d->nagents == 2 * RK_ENERGY_DEVICES)
-		return 0;
-	grown = rk_grow(d->agents, &d->cap_agents, d->nagents + 1, sizeof(*d->agents));
-	if (!grown)
-		return rk_fail_nomem(err);
-	d->agents = grown;
-	d->agents[d->nagents++] = (struct agent){ node, device, gpu };
-	return 0;
-}
-
-static int number_kernel(struct devices *d, uint32_t node, int64_t device, uint32_t *ret,
-			 struct rk_error *err)
-{
-	return rk_keys_number(&d->kernels, (struct rk_key3){ node, 0, device }, ret, err);
 }
 
 static int by_place(const void *pa, const void *pb, void *arg)
@@ -128,63 +94,34 @@ static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t de
 	return known ? place : device;
 }
 
-static size_t only_curve(const struct devices *d, uint32_t node)
+/*
+ * The curve of the device that kernels name so; NOWHERE if it was not sampled, or several may be
+ * meant.
+ */
+static size_t find_place(const struct devices *d, const struct rk_key3 *kernel)
 {
-	size_t found = NOWHERE, n = 0;
+	uint32_t node = (uint32_t)kernel->a;
+	int64_t device = place_of_agent(d, node, kernel->c);
+	size_t found = NOWHERE, nfound = 0, sampled = NOWHERE, nsampled = 0, ran = 0;
 
-	for (size_t i = 0; i < d->n; i++)
-		if (d->curves[i].n && same_node(d->curves[i].node, node)) {
+	for (size_t i = 0; i < d->n; i++) {
+		if (!same_node(d->curves[i].node, node))
+			continue;
+		if (d->curves[i].device == device) {
 			found = i;
-			n++;
+			nfound++;
 		}
-	return n == 1 ? found : NOWHERE;
-}
-
-static size_t curve_at(const struct devices *d, uint32_t node, int64_t device)
-{
-	size_t found = NOWHERE, n = 0;
-
-	for (size_t i = 0; i < d->n; i++)
-		if (same_node(d->curves[i].node, node) && d->curves[i].device == device) {
-			found = i;
-			n++;
+		if (d->curves[i].n) {
+			sampled = i;
+			nsampled++;
 		}
-	return n == 1 ? found : NOWHERE;
-}
-
-/* Whether the kernels of this node (0: unknown) ran on exactly one device. */
-static bool one_device(const struct devices *d, uint32_t node)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->kernels.n; i++)
-		n += d->kernels.v[i].a == node;
-	return n == 1;
-}
-
-static size_t find_place(const struct devices *d, uint32_t node, int64_t device)
-{
-	size_t at = curve_at(d, node, place_of_agent(d, node, device));
-
+	}
+	if (nfound == 1)
+		return found;
 	/* one GPU ran kernels and one was sampled: they match whatever their numbers are */
-	if (at == NOWHERE && one_device(d, node))
-		at = only_curve(d, node);
-	return at;
-}
-
-/* Samples without a node that match kernels of several nodes are assigned to none of them. */
-static void part_nodes(struct devices *d)
-{
 	for (size_t i = 0; i < d->kernels.n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (d->places[i] != NOWHERE && d->places[i] == d->places[k] &&
-			    d->kernels.v[i].a != d->kernels.v[k].a) {
-				size_t at = d->places[i];
-
-				for (size_t j = 0; j < d->kernels.n; j++)
-					if (d->places[j] == at)
-						d->places[j] = NOWHERE;
-			}
+		ran += d->kernels.v[i].a == kernel->a;
+	return ran == 1 && nsampled == 1 ? sampled : NOWHERE;
 }
 
 static int settle_devices(struct devices *d, struct rk_error *err)
@@ -194,43 +131,23 @@ static int settle_devices(struct devices *d, struct rk_error *err)
 	d->places = rk_calloc(d->kernels.n + 1, sizeof(*d->places));
 	if (!d->places)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < d->kernels.n; i++)
-		d->places[i] = find_place(d, (uint32_t)d->kernels.v[i].a, d->kernels.v[i].c);
 	d->nplaces = d->kernels.n;
-	part_nodes(d);
-	return 0;
-}
-
-static size_t place_of(const struct devices *d, uint32_t kernel)
-{
-	return kernel < d->nplaces ? d->places[kernel] : NOWHERE;
-}
-
-static int64_t number_of_curve(const struct devices *d, size_t curve)
-{
-	const struct rk_energy_curve *c = &d->curves[curve];
-
 	for (size_t i = 0; i < d->nplaces; i++)
-		if (d->places[i] == curve)
-			return d->kernels.v[i].c;
-	for (size_t i = 0; i < d->nagents; i++) {
-		const struct agent *a = &d->agents[i];
+		d->places[i] = find_place(d, &d->kernels.v[i]);
 
-		if (a->gpu && same_node(a->node, c->node) &&
-		    place_of_agent(d, a->node, a->device) == c->device)
-			return a->device;
-	}
-	return -1;
-}
+	/* samples without a node that match kernels of several nodes are assigned to none of them */
+	for (size_t i = 0; i < d->nplaces; i++)
+		for (size_t k = 0; k < i; k++) {
+			size_t at = d->places[i];
 
-static size_t find_device(struct devices *d, uint32_t node, int64_t device)
-{
-	uint32_t at;
-
-	if (rk_keys_number(&d->kernels, (struct rk_key3){ node, 0, device }, &at, NULL) < 0 ||
-	    at >= d->nplaces)
-		return NOWHERE;
-	return d->places[at];
+			if (at == NOWHERE || at != d->places[k] ||
+			    d->kernels.v[i].a == d->kernels.v[k].a)
+				continue;
+			for (size_t j = 0; j < d->nplaces; j++)
+				if (d->places[j] == at)
+					d->places[j] = NOWHERE;
+		}
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -285,9 +202,17 @@ void rk_energy_limit(struct rk_energy *e, size_t samples, size_t held)
 
 void rk_energy_free(struct rk_energy *e)
 {
+	struct devices *d;
+
 	if (!e)
 		return;
-	release_devices(&e->devices);
+	d = &e->devices;
+	for (size_t i = 0; i < d->n; i++)
+		rk_curve_release(&d->curves[i]);
+	rk_free(d->curves);
+	rk_free(d->agents);
+	rk_free(d->places);
+	rk_keys_release(&d->kernels);
 	rk_keys_release(&e->groups);
 	rk_keys_release(&e->visits);
 	rk_order_free(e->order);
@@ -299,6 +224,8 @@ void rk_energy_free(struct rk_energy *e)
 
 uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
 {
+	uint64_t want;
+
 	switch (t) {
 	case RK_SAMPLES:
 		return BIT(RK_S_TIME) | BIT(RK_S_DEVICE) | BIT(RK_S_METRIC) | BIT(RK_S_VALUE) |
@@ -306,8 +233,11 @@ uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
 	case RK_AGENTS:
 		return BIT(RK_G_DEVICE) | BIT(RK_G_TYPE) | BIT(RK_G_NODE);
 	case RK_KERNELS:
-		return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_DEVICE) |
-		       BIT(RK_K_NODE) | BIT(RK_K_BARRIER) | (e->key < 0 ? 0 : BIT(e->key));
+		want = BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_DEVICE) |
+		       BIT(RK_K_NODE) | BIT(RK_K_BARRIER);
+		if (e->key >= 0)
+			want |= BIT(e->key);
+		return want;
 	default:
 		return 0;
 	}
@@ -315,38 +245,23 @@ uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
 
 /* ---- samples ---- */
 
-static int meter_of(const struct rk_energy *e, uint32_t metric)
-{
-	const char *name = rk_strtab_borrow(e->ctx->names, metric, NULL);
-
-	if (!strcmp(name, "energy_j"))
-		return RK_METER_COUNTER;
-	return !strcmp(name, "power_w") ? RK_METER_POWER : -1;
-}
-
-static void make_room(struct rk_energy *e)
-{
-	if (e->nsamples < e->max_samples)
-		return;
-	e->nsamples = 0;
-	e->thinned++;
-	for (size_t i = 0; i < e->devices.n; i++) {
-		struct rk_energy_curve *c = &e->devices.curves[i];
-
-		rk_curve_thin(c);
-		e->nsamples += c->samples[RK_METER_COUNTER].n + c->samples[RK_METER_POWER].n;
-	}
-}
-
 static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
+	const char *metric = rk_strtab_borrow(e->ctx->names, rk_batch_id(b, RK_S_METRIC, i), NULL);
 	const struct rk_column *value = &b->cols[RK_S_VALUE];
-	int meter = meter_of(e, rk_batch_id(b, RK_S_METRIC, i));
 	int64_t t = rk_batch_int(b, RK_S_TIME, i, INT64_MAX);
+	struct rk_energy_curve *c;
+	enum rk_meter meter;
 	size_t at;
 	int rc;
 
-	if (meter < 0 || !rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
+	if (!strcmp(metric, "energy_j"))
+		meter = RK_METER_COUNTER;
+	else if (!strcmp(metric, "power_w"))
+		meter = RK_METER_POWER;
+	else
+		return 0;
+	if (!rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
 		return 0;
 	rc = find_curve(&e->devices, rk_batch_id(b, RK_S_NODE, i),
 			rk_batch_int(b, RK_S_DEVICE, i, -1), &at, err);
@@ -356,10 +271,20 @@ static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 		e->lost_devices++;
 		return 0;
 	}
-	make_room(e);
-	rc = rk_curve_add(&e->devices.curves[at], (enum rk_meter)meter, t,
-			  ((const double *)value->data)[i], err);
-	e->nsamples += !e->devices.curves[at].samples[meter].left_out;
+
+	if (e->nsamples >= e->max_samples) {
+		e->nsamples = 0;
+		e->thinned++;
+		for (size_t k = 0; k < e->devices.n; k++) {
+			c = &e->devices.curves[k];
+			rk_curve_thin(c);
+			e->nsamples +=
+				c->samples[RK_METER_COUNTER].n + c->samples[RK_METER_POWER].n;
+		}
+	}
+	c = &e->devices.curves[at];
+	rc = rk_curve_add(c, meter, t, ((const double *)value->data)[i], err);
+	e->nsamples += !c->samples[meter].left_out;
 	return rc;
 }
 
@@ -377,21 +302,22 @@ bool rk_energy_some(const struct rk_energy *e)
 static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const char *type = rk_strtab_borrow(e->ctx->names, rk_batch_id(b, RK_G_TYPE, i), NULL);
+	struct agent new = { rk_batch_id(b, RK_G_NODE, i), rk_batch_int(b, RK_G_DEVICE, i, -1),
+			     !strcmp(type, "GPU") };
+	struct devices *d = &e->devices;
+	void *grown;
 
-	if (!rk_column_has(&b->cols[RK_G_DEVICE], i))
+	if (!rk_column_has(&b->cols[RK_G_DEVICE], i) || d->nagents == 2 * RK_ENERGY_DEVICES)
 		return 0;
-	return note_agent(&e->devices, rk_batch_id(b, RK_G_NODE, i),
-			  rk_batch_int(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"), err);
-}
-
-static int group_of(struct rk_energy *e, const struct rk_batch *b, size_t i, uint32_t *ret,
-		    struct rk_error *err)
-{
-	bool keyed = e->key >= 0 && rk_column_has(&b->cols[e->key], i);
-	struct rk_key3 key = { rk_batch_id(b, RK_K_NAME, i), keyed,
-			       keyed ? rk_batch_int(b, (unsigned)e->key, i, 0) : 0 };
-
-	return rk_keys_number(&e->groups, key, ret, err);
+	for (size_t k = 0; k < d->nagents; k++)
+		if (d->agents[k].node == new.node && d->agents[k].device == new.device)
+			return 0;
+	grown = rk_grow(d->agents, &d->cap_agents, d->nagents + 1, sizeof(*d->agents));
+	if (!grown)
+		return rk_fail_nomem(err);
+	d->agents = grown;
+	d->agents[d->nagents++] = new;
+	return 0;
 }
 
 static bool times_of(const struct rk_batch *b, size_t i, int64_t *start, int64_t *end)
@@ -407,19 +333,31 @@ static bool times_of(const struct rk_batch *b, size_t i, int64_t *start, int64_t
 static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	struct rk_key3 group = { .a = rk_batch_id(b, RK_K_NAME, i) };
+	struct rk_key3 device = { rk_batch_id(b, RK_K_NODE, i), 0,
+				  rk_batch_int(b, RK_K_DEVICE, i, -1) };
 	struct rk_stretch s = { 0 };
-	uint32_t group;
-	int rc = group_of(e, b, i, &group, err);
+	int rc;
 
-	if (rc < 0 || (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
-	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
+	if (e->key >= 0 && rk_column_has(&b->cols[e->key], i)) {
+		group.b = 1;
+		group.c = rk_batch_int(b, (unsigned)e->key, i, 0);
+	}
+	rc = rk_keys_number(&e->groups, group, &s.queue, err);
+	if (rc < 0)
 		return rc;
-	rc = number_kernel(&e->devices, rk_batch_id(b, RK_K_NODE, i),
-			   rk_batch_int(b, RK_K_DEVICE, i, -1), &s.device, err);
-	s.queue = group;
-	if (rc == 0 && !e->order)
+	if ((rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
+	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
+		return 0;
+	rc = rk_keys_number(&e->devices.kernels, device, &s.device, err);
+	if (rc < 0)
+		return rc;
+	if (!e->order) {
 		rc = rk_order_new(e->ctx->tmpdir, e->held, &e->order, err);
-	return rc < 0 ? rc : rk_order_add(e->order, &s, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rk_order_add(e->order, &s, err);
 }
 
 int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error *err)
@@ -438,29 +376,6 @@ int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error
 }
 
 /* ---- the end ---- */
-
-/* All kernels in order: adds their time to the intervals, and keeps them for the second stage. */
-static int cover_all(struct rk_energy *e, struct rk_error *err)
-{
-	struct rk_stretch s;
-	int rc = rk_order_new(e->ctx->tmpdir, e->held, &e->again, err);
-
-	while (rc == 0 && e->order && (rc = rk_order_next(e->order, &s, err)) > 0) {
-		size_t at = place_of(&e->devices, s.device);
-
-		rc = 0;
-		if (at == NOWHERE || !e->devices.curves[at].n) {
-			e->no_place++;
-			continue;
-		}
-		s.device = (uint32_t)at;
-		if (rk_curve_cover(&e->devices.curves[at], &s.start, &s.end, s.queue))
-			rc = rk_order_add(e->again, &s, err);
-	}
-	rk_order_free(e->order);
-	e->order = NULL;
-	return rc;
-}
 
 /* The first interval whose uncertainty was not added to the group yet; NULL: not tracked. */
 static int visit_of(struct rk_energy *e, const struct rk_stretch *s, size_t **ret,
@@ -487,12 +402,7 @@ static int visit_of(struct rk_energy *e, const struct rk_stretch *s, size_t **re
 	return 0;
 }
 
-static void add_up(int64_t *sum, int64_t v)
-{
-	if (__builtin_add_overflow(*sum, v, sum))
-		*sum = INT64_MAX;
-}
-
+/* Adds the energy of a kernel to the sums of its group and its device. */
 static int share_out(struct rk_energy *e, const struct rk_stretch *s, struct rk_error *err)
 {
 	struct rk_energy_curve *c = &e->devices.curves[s->device];
@@ -503,58 +413,45 @@ static int share_out(struct rk_energy *e, const struct rk_stretch *s, struct rk_
 
 	if (rc < 0 || !rk_curve_part(c, s->start, s->end, c->hint, &part))
 		return rc;
-	c->hint = part.first;
-	from = visited && *visited > part.first ? *visited : part.first;
+	c->hint = from = part.first;
+	if (visited && *visited > from)
+		from = *visited;
 	if (from <= part.last)
-		add_up(&sum->error,
-		       c->steps[part.last + 1].error_before - c->steps[from].error_before);
+		sum->error = rk_add_saturated(sum->error, c->steps[part.last + 1].error_before -
+								  c->steps[from].error_before);
 	if (visited && *visited <= part.last)
 		*visited = part.last + 1;
-	add_up(&sum->units, part.units);
-	add_up(&sum->covered_ns, part.covered_ns);
-	add_up(&c->covered_ns, part.covered_ns);
-	add_up(&c->uncovered_ns, s->end - s->start - part.covered_ns);
+	sum->units = rk_add_saturated(sum->units, part.units);
+	sum->covered_ns = rk_add_saturated(sum->covered_ns, part.covered_ns);
+	c->covered_ns = rk_add_saturated(c->covered_ns, part.covered_ns);
+	c->uncovered_ns = rk_add_saturated(c->uncovered_ns, s->end - s->start - part.covered_ns);
 	c->kernels += part.units;
 	return 0;
 }
 
-static int share_all(struct rk_energy *e, struct rk_error *err)
+static void warn(struct rk_energy *e)
 {
-	struct rk_stretch s;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < e->devices.n; i++) {
-		rc = rk_curve_split(&e->devices.curves[i], err);
-		e->devices.curves[i].hint = 0;
-	}
-	e->nsums = e->groups.n;
-	e->sums = rc == 0 ? rk_calloc(e->nsums + 1, sizeof(*e->sums)) : NULL;
-	if (rc == 0 && !e->sums)
-		rc = rk_fail_nomem(err);
-	while (rc == 0 && (rc = rk_order_next(e->again, &s, err)) > 0)
-		rc = share_out(e, &s, err);
-	rk_order_free(e->again);
-	e->again = NULL;
-	return rc;
-}
-
-static void tell_samples(struct rk_energy *e)
-{
+	const struct {
+		const char *kind, *text;
+		uint64_t n;
+	} oddities[] = {
+		{ "energy-odd-sample", "implausible energy or power reading skipped", e->odd.wild },
+		{ "energy-wrap", "the energy counter wrapped around; this was corrected",
+		  e->odd.wraps },
+		{ "energy-reset",
+		  "the energy counter was reset; the energy used just before is unknown",
+		  e->odd.resets },
+		{ "energy-gap",
+		  "no power samples for a while; the energy used in that time is unknown",
+		  e->odd.gaps },
+	};
 	struct rk_diag *d = e->ctx->diag;
+	int64_t covered = 0, uncovered = 0;
 
-	if (e->odd.wild)
-		rk_diag_add(d, "energy-odd-sample", "", 0, e->odd.wild,
-			    "implausible energy or power reading skipped");
-	if (e->odd.wraps)
-		rk_diag_add(d, "energy-wrap", "", 0, e->odd.wraps,
-			    "the energy counter wrapped around; this was corrected");
-	if (e->odd.resets)
-		rk_diag_add(d, "energy-reset", "", 0, e->odd.resets,
-			    "the energy counter was reset; the energy used just before is unknown");
-	if (e->odd.gaps)
-		rk_diag_add(
-			d, "energy-gap", "", 0, e->odd.gaps,
-			"no power samples for a while; the energy used in that time is unknown");
+	for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
+		if (oddities[i].n)
+			rk_diag_add(d, oddities[i].kind, "", 0, oddities[i].n, "%s",
+				    oddities[i].text);
 	if (e->thinned)
 		rk_diag_add(d, "energy-thinned", "", 0, e->thinned,
 			    "more than %zu energy and power samples; every second one was dropped",
@@ -563,49 +460,79 @@ static void tell_samples(struct rk_energy *e)
 		rk_diag_add(d, "energy-devices", "", 0, e->lost_devices,
 			    "more than %d devices have samples; samples of the others are skipped",
 			    RK_ENERGY_DEVICES);
-}
-
-static void tell_kernels(struct rk_energy *e)
-{
-	int64_t covered = 0, uncovered = 0;
 
 	for (size_t i = 0; i < e->devices.n; i++) {
-		add_up(&covered, e->devices.curves[i].covered_ns);
-		add_up(&uncovered, e->devices.curves[i].uncovered_ns);
+		covered = rk_add_saturated(covered, e->devices.curves[i].covered_ns);
+		uncovered = rk_add_saturated(uncovered, e->devices.curves[i].uncovered_ns);
 	}
 	if (!covered && uncovered)
 		rk_diag_add(
-			e->ctx->diag, "energy-no-overlap", "", 0, 1,
+			d, "energy-no-overlap", "", 0, 1,
 			"energy or power samples do not overlap with the kernels (different clock or "
 			"different run): no energy is attributed");
 	else if (uncovered / 1000 > covered / 1000 / 100)
-		rk_diag_add(e->ctx->diag, "energy-uncovered", "", 0, 1,
+		rk_diag_add(d, "energy-uncovered", "", 0, 1,
 			    "%.1f %% of kernel time has no energy or power samples; no energy is "
 			    "attributed to it",
 			    100 * (double)uncovered / ((double)covered + (double)uncovered));
 	if (e->no_place)
 		rk_diag_add(
-			e->ctx->diag, "energy-no-device", "", 0, e->no_place,
+			d, "energy-no-device", "", 0, e->no_place,
 			"kernels on devices that have no energy or power samples, or whose samples "
 			"cannot be assigned to a device");
 }
 
 int rk_energy_finish(struct rk_energy *e, struct rk_error *err)
 {
-	int rc = 0;
+	struct devices *d = &e->devices;
+	struct rk_stretch s;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < e->devices.n; i++)
-		rc = rk_curve_settle(&e->devices.curves[i], &e->odd, err);
-	if (rc == 0)
-		rc = settle_devices(&e->devices, err);
-	if (rc == 0)
-		rc = cover_all(e, err);
-	if (rc == 0)
-		rc = share_all(e, err);
+	for (size_t i = 0; i < d->n; i++) {
+		rc = rk_curve_settle(&d->curves[i], &e->odd, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = settle_devices(d, err);
 	if (rc < 0)
 		return rc;
-	tell_samples(e);
-	tell_kernels(e);
+
+	/* first all kernels in order: add their time to the intervals, and keep them */
+	rc = rk_order_new(e->ctx->tmpdir, e->held, &e->again, err);
+	while (rc >= 0 && e->order && (rc = rk_order_next(e->order, &s, err)) > 0) {
+		size_t at = s.device < d->nplaces ? d->places[s.device] : NOWHERE;
+
+		if (at == NOWHERE || !d->curves[at].n) {
+			e->no_place++;
+			continue;
+		}
+		s.device = (uint32_t)at;
+		if (rk_curve_cover(&d->curves[at], &s.start, &s.end, s.queue))
+			rc = rk_order_add(e->again, &s, err);
+	}
+	if (rc < 0)
+		return rc;
+	rk_order_free(e->order);
+	e->order = NULL;
+
+	/* then split the energy of each interval, and add up the parts of the kernels */
+	for (size_t i = 0; i < d->n; i++) {
+		rc = rk_curve_split(&d->curves[i], err);
+		if (rc < 0)
+			return rc;
+		d->curves[i].hint = 0;
+	}
+	e->nsums = e->groups.n;
+	e->sums = rk_calloc(e->nsums + 1, sizeof(*e->sums));
+	if (!e->sums)
+		return rk_fail_nomem(err);
+	while (rc >= 0 && (rc = rk_order_next(e->again, &s, err)) > 0)
+		rc = share_out(e, &s, err);
+	if (rc < 0)
+		return rc;
+	rk_order_free(e->again);
+	e->again = NULL;
+	warn(e);
 	return 0;
 }
 
@@ -622,9 +549,7 @@ struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool
 	struct rk_key3 k = { name, keyed, keyed ? key : 0 };
 	uint32_t at = 0;
 
-	/*
-	 * a group that was never seen is past the sums, or is the one for all groups past the limit
-	 */
+	/* a group that was never seen is past the sums, or is the one for all past the limit */
 	if (rk_keys_number(&e->groups, k, &at, NULL) < 0 || at > e->nsums)
 		return (struct rk_energy_sum){ 0 };
 	return e->sums[at];
@@ -632,28 +557,44 @@ struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool
 
 double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t row)
 {
+	struct rk_key3 device = { rk_batch_id(b, RK_K_NODE, row), 0,
+				  rk_batch_int(b, RK_K_DEVICE, row, -1) };
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
-	const struct rk_energy_curve *c;
+	struct devices *d = &e->devices;
+	struct rk_energy_curve *c;
 	struct rk_energy_part part;
 	int64_t start, end;
-	size_t at;
+	uint32_t at;
 
 	if ((rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row]) ||
 	    !times_of(b, row, &start, &end))
 		return NAN;
-	at = find_device(&e->devices, rk_batch_id(b, RK_K_NODE, row),
-			 rk_batch_int(b, RK_K_DEVICE, row, -1));
-	c = at == NOWHERE ? NULL : &e->devices.curves[at];
-	if (!c || !rk_curve_part(c, start, end, e->devices.curves[at].hint, &part) ||
-	    !part.covered_ns)
+	if (rk_keys_number(&d->kernels, device, &at, NULL) < 0 || at >= d->nplaces ||
+	    d->places[at] == NOWHERE)
 		return NAN;
-	e->devices.curves[at].hint = part.first;
+	c = &d->curves[d->places[at]];
+	if (!rk_curve_part(c, start, end, c->hint, &part) || !part.covered_ns)
+		return NAN;
+	c->hint = part.first;
 	return (double)part.units / RK_ENERGY_UNITS;
 }
 
 int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve)
 {
-	return number_of_curve(&e->devices, curve);
+	const struct devices *d = &e->devices;
+	const struct rk_energy_curve *c = &d->curves[curve];
+
+	for (size_t i = 0; i < d->nplaces; i++)
+		if (d->places[i] == curve)
+			return d->kernels.v[i].c;
+	for (size_t i = 0; i < d->nagents; i++) {
+		const struct agent *a = &d->agents[i];
+
+		if (a->gpu && same_node(a->node, c->node) &&
+		    place_of_agent(d, a->node, a->device) == c->device)
+			return a->device;
+	}
+	return -1;
 }
 
 const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n)

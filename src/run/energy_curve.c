@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 #define COUNTER_MAX 2147483648.0  /* J: larger values do not fit in our units */
 #define POWER_MAX 1e5             /* W of one device: larger readings are implausible */
@@ -49,7 +50,9 @@ int rk_curve_add(struct rk_energy_curve *c, enum rk_meter m, int64_t t, double v
 	s->last = (struct rk_meter_sample){ t, v };
 	s->left_out = s->stride && s->seen % s->stride;
 	s->seen++;
-	return s->left_out ? 0 : keep(s, s->last, err);
+	if (s->left_out)
+		return 0;
+	return keep(s, s->last, err);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -77,18 +80,28 @@ void rk_curve_thin(struct rk_energy_curve *c)
 }
 
 /*
- * Of samples with the same time the last is kept. Equal counter values mean that the counter was
- * read again before the sensor updated it; the first of them is kept.
+ * Puts the samples in order, without implausible ones and repeats. Of samples with the same time the
+ * last is kept. Equal counter values mean that the counter was read again before the sensor updated
+ * it; the first of them is kept.
  */
-static void without_repeats(struct rk_meter_samples *s, enum rk_meter m)
+static void clean(struct rk_meter_samples *s, enum rk_meter m, struct rk_energy_oddities *odd)
 {
+	static const double most[RK_NMETERS] = { COUNTER_MAX, POWER_MAX };
 	bool sorted = true;
 	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].v >= 0 && s->v[i].v < most[m])
+			s->v[n++] = s->v[i];
+	odd->wild += s->n - n;
+	s->n = n;
 
 	for (size_t i = 1; i < s->n && sorted; i++)
 		sorted = s->v[i - 1].t < s->v[i].t;
 	if (!sorted)
 		qsort(s->v, s->n, sizeof(*s->v), by_time);
+
+	n = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && s->v[n - 1].t == s->v[i].t)
 			n--;
@@ -96,17 +109,6 @@ static void without_repeats(struct rk_meter_samples *s, enum rk_meter m)
 			continue;
 		s->v[n++] = s->v[i];
 	}
-	s->n = n;
-}
-
-static void without_wild(struct rk_meter_samples *s, double most, struct rk_energy_oddities *odd)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (s->v[i].v >= 0 && s->v[i].v < most)
-			s->v[n++] = s->v[i];
-	odd->wild += s->n - n;
 	s->n = n;
 }
 
@@ -138,14 +140,26 @@ static int64_t units_of(double joule)
 }
 
 /*
- * A counter that decreased has wrapped around if one of the common widths explains it (2^32 of
- * 2^-16 J, of uJ, of mJ). Otherwise it was reset, and the energy since the last reading is unknown
- * (-1).
+ * The energy from a sample to the next; -1: unknown. A counter that decreased has wrapped around if
+ * one of the common widths explains it (2^32 of 2^-16 J, of uJ, of mJ); otherwise it was reset.
  */
-static int64_t went_back(double from, double to, double seconds, struct rk_energy_oddities *odd)
+static int64_t energy_between(const struct rk_meter_sample *s, enum rk_meter m, int64_t usual,
+			      struct rk_energy_oddities *odd)
 {
 	static const double widths[] = { 4294.967296, 65536, 4294967.296 };
+	double from = s[0].v, to = s[1].v, seconds = (double)(s[1].t - s[0].t) / 1e9;
 
+	if (m == RK_METER_POWER) {
+		if ((s[1].t - s[0].t) / GAP_INTERVALS > usual) {
+			odd->gaps++;
+			return -1;
+		}
+		return units_of((from + to) / 2 * seconds);
+	}
+	/* round each reading, not the difference, so that differences add up to the total */
+	if (to >= from)
+		return (int64_t)llround(to * RK_ENERGY_UNITS) -
+		       (int64_t)llround(from * RK_ENERGY_UNITS);
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		double joule = to + widths[i] - from;
 
@@ -158,54 +172,30 @@ static int64_t went_back(double from, double to, double seconds, struct rk_energ
 	return -1;
 }
 
-static int64_t counted(const struct rk_meter_sample *s, struct rk_energy_oddities *odd)
-{
-	if (s[1].v < s[0].v)
-		return went_back(s[0].v, s[1].v, (double)(s[1].t - s[0].t) / 1e9, odd);
-	/* round each reading, not the difference, so that differences add up to the total */
-	return (int64_t)llround(s[1].v * RK_ENERGY_UNITS) -
-	       (int64_t)llround(s[0].v * RK_ENERGY_UNITS);
-}
-
-static int64_t integrated(const struct rk_meter_sample *s, int64_t usual,
-			  struct rk_energy_oddities *odd)
-{
-	int64_t ns = s[1].t - s[0].t;
-
-	if (ns / GAP_INTERVALS > usual) {
-		odd->gaps++;
-		return -1;
-	}
-	return units_of((s[0].v + s[1].v) / 2 * ((double)ns / 1e9));
-}
-
-/* Implausibly large energy becomes unknown (-1). */
-static int64_t believed(int64_t units, int64_t *total, struct rk_energy_oddities *odd)
-{
-	if (units < 0)
-		return -1;
-	if ((double)units > INTERVAL_MAX * RK_ENERGY_UNITS || units > TOTAL_MAX - *total) {
-		odd->wild++;
-		return -1;
-	}
-	*total += units;
-	return units;
-}
-
 static int make_intervals(struct rk_energy_curve *c, struct rk_energy_oddities *odd,
 			  struct rk_error *err)
 {
 	struct rk_meter_samples *s = &c->samples[c->meter];
-	int64_t usual = c->meter == RK_METER_POWER ? usual_interval(s) : 0, total = 0, e;
+	int64_t usual = 0, total = 0;
 
+	if (c->meter == RK_METER_POWER)
+		usual = usual_interval(s);
 	c->intervals = rk_calloc(s->n, sizeof(*c->intervals));
 	if (!c->intervals || usual == INT64_MAX)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i + 1 < s->n; i++) {
-		e = c->meter == RK_METER_COUNTER ? counted(&s->v[i], odd) :
-						   integrated(&s->v[i], usual, odd);
+		int64_t e = energy_between(&s->v[i], c->meter, usual, odd);
+
+		/* implausibly large energy is treated as unknown */
+		if (e >= 0 &&
+		    ((double)e > INTERVAL_MAX * RK_ENERGY_UNITS || e > TOTAL_MAX - total)) {
+			odd->wild++;
+			e = -1;
+		}
+		if (e >= 0)
+			total += e;
 		c->intervals[i].t = s->v[i].t;
-		c->intervals[i].e = believed(e, &total, odd);
+		c->intervals[i].e = e;
 	}
 	c->intervals[s->n - 1].t = s->v[s->n - 1].t;
 	c->n = s->n - 1;
@@ -216,23 +206,26 @@ static int make_intervals(struct rk_energy_curve *c, struct rk_energy_oddities *
 
 int rk_curve_settle(struct rk_energy_curve *c, struct rk_energy_oddities *odd, struct rk_error *err)
 {
-	static const double most[RK_NMETERS] = { COUNTER_MAX, POWER_MAX };
 	int rc = 0;
 
 	/* prefer the counter: it misses nothing between two readings */
-	for (unsigned m = 0; rc == 0 && !c->n && m < RK_NMETERS; m++) {
+	for (unsigned m = 0; !c->n && m < RK_NMETERS; m++) {
 		struct rk_meter_samples *s = &c->samples[m];
 
 		c->meter = (enum rk_meter)m;
-		if (s->left_out)
+		if (s->left_out) {
 			rc = keep(s, s->last, err);
+			if (rc < 0)
+				goto out;
+		}
+		clean(s, c->meter, odd);
+		if (s->n < 2)
+			continue;
+		rc = make_intervals(c, odd, err);
 		if (rc < 0)
-			break;
-		without_wild(s, most[m], odd);
-		without_repeats(s, c->meter);
-		if (s->n >= 2)
-			rc = make_intervals(c, odd, err);
+			goto out;
 	}
+out:
 	for (unsigned m = 0; m < RK_NMETERS; m++) {
 		rk_free(c->samples[m].v);
 		c->samples[m] = (struct rk_meter_samples){ 0 };
@@ -258,13 +251,6 @@ static int64_t scaled(int64_t a, int64_t b, int64_t c)
 	wide v = (wide)a * b / c;
 
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-
-/* Saturates: input may have absurd durations. */
-static void add_ns(int64_t *sum, int64_t ns)
-{
-	if (__builtin_add_overflow(*sum, ns, sum))
-		*sum = INT64_MAX;
 }
 
 static bool step_after(const struct rk_energy_curve *c, size_t i, int64_t t)
@@ -302,19 +288,21 @@ static void cover(struct rk_energy_curve *c, bool busy, int64_t s, int64_t e, si
 {
 	const struct rk_energy_interval *v = c->intervals;
 	size_t lo = s == v[a].t ? a : a + 1, hi = e == v[b + 1].t ? b + 1 : b;
+	struct rk_cover *first = cover_at(c, a, busy), *last = cover_at(c, b, busy);
 
 	if (lo < hi) {
 		cover_at(c, lo, busy)->full++;
 		cover_at(c, hi, busy)->full--;
 	}
+	/* saturates: input may have absurd durations */
 	if (a == b && lo > a && hi <= b) {
-		add_ns(&cover_at(c, a, busy)->part, e - s);
+		first->part = rk_add_saturated(first->part, e - s);
 		return;
 	}
 	if (lo > a)
-		add_ns(&cover_at(c, a, busy)->part, v[a + 1].t - s);
+		first->part = rk_add_saturated(first->part, v[a + 1].t - s);
 	if (hi <= b)
-		add_ns(&cover_at(c, b, busy)->part, e - v[b].t);
+		last->part = rk_add_saturated(last->part, e - v[b].t);
 }
 
 bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uint32_t group)
@@ -323,13 +311,15 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 	struct rk_energy_interval *from, *to;
 	size_t a, b;
 
-	s = s > t0 ? s : t0;
-	e = e < t1 ? e : t1;
+	if (s < t0)
+		s = t0;
+	if (e > t1)
+		e = t1;
 	if (e <= s) {
-		add_ns(&c->uncovered_ns, *end - *start);
+		c->uncovered_ns = rk_add_saturated(c->uncovered_ns, *end - *start);
 		return false;
 	}
-	add_ns(&c->uncovered_ns, *end - *start - (e - s));
+	c->uncovered_ns = rk_add_saturated(c->uncovered_ns, *end - *start - (e - s));
 	*start = s;
 	*end = e;
 	a = c->hint = find(c, s, c->hint);
@@ -344,7 +334,8 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 	to->sum -= id;
 	to->sq -= id * id;
 	if (e > c->until) {
-		s = s > c->until ? s : c->until;
+		if (s < c->until)
+			s = c->until;
 		cover(c, true, s, e, find(c, s, a), b);
 		c->until = e;
 	}
@@ -357,46 +348,6 @@ static int64_t busy_of(const struct rk_energy_interval *v)
 	return v->busy.full ? v[1].t - v->t : v->busy.part;
 }
 
-static bool is_calm(const struct rk_energy_curve *c, size_t i)
-{
-	const struct rk_energy_interval *v = c->intervals;
-
-	return !v[i].count && (!i || !v[i - 1].count) && (i + 1 == c->n || !v[i + 1].count);
-}
-
-static void find_idle_power(struct rk_energy_curve *c)
-{
-	for (int calm = 1; calm >= 0 && !c->idle_ns; calm--)
-		for (size_t i = 0; i < c->n; i++) {
-			const struct rk_energy_interval *v = &c->intervals[i];
-
-			if (v->e < 0 || v->count || (calm && !is_calm(c, i)))
-				continue;
-			c->idle_units += v->e;
-			c->idle_ns += v[1].t - v->t;
-		}
-}
-
-/* The total energy, and the parts before the first kernel and after the last. */
-static void find_ends(struct rk_energy_curve *c)
-{
-	size_t first = c->n, last = 0;
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct rk_energy_interval *v = &c->intervals[i];
-
-		if (v->count) {
-			first = first == c->n ? i : first;
-			last = i;
-		}
-		if (v->e >= 0)
-			c->total += v->e;
-	}
-	for (size_t i = 0; c->used && i < c->n; i++)
-		if (c->intervals[i].e >= 0 && (i < first || i > last))
-			*(i < first ? &c->before : &c->after) += c->intervals[i].e;
-}
-
 /*
  * Idle energy of the interval. *ret_doubt is the most that one of several kernels, or an idle
  * moment, may have used above idle power.
@@ -404,16 +355,18 @@ static void find_ends(struct rk_energy_curve *c)
 static int64_t idle_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v,
 		       int64_t *ret_doubt)
 {
-	int64_t dt = v[1].t - v->t, ns = dt - busy_of(v), floor = 0, idle, above;
+	int64_t dt = v[1].t - v->t, ns = dt - busy_of(v), floor = 0, idle, above = 0;
 
 	if (c->idle_ns) {
 		idle = scaled(c->idle_units, ns, c->idle_ns);
-		idle = idle < v->e ? idle : v->e;
+		if (idle > v->e)
+			idle = v->e;
 		floor = scaled(c->idle_units, dt, c->idle_ns);
 	} else {
 		idle = scaled(v->e, ns, dt);
 	}
-	above = v->e > floor ? v->e - floor : 0;
+	if (v->e > floor)
+		above = v->e - floor;
 	*ret_doubt = above > idle ? above : idle;
 	return idle;
 }
@@ -450,6 +403,7 @@ static void make_step(struct rk_energy_curve *c, size_t i)
 int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 {
 	struct rk_energy_interval *v = c->intervals;
+	size_t first = c->n, last = 0;
 
 	if (!c->n)
 		return 0;
@@ -464,8 +418,35 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 		v[i].sum += v[i - 1].sum;
 		v[i].sq += v[i - 1].sq;
 	}
-	find_idle_power(c);
-	find_ends(c);
+
+	/* idle power: first from intervals that have no kernels on either side */
+	for (int calm = 1; calm >= 0 && !c->idle_ns; calm--)
+		for (size_t i = 0; i < c->n; i++) {
+			bool beside = (i && v[i - 1].count) || (i + 1 < c->n && v[i + 1].count);
+
+			if (v[i].e < 0 || v[i].count || (calm && beside))
+				continue;
+			c->idle_units += v[i].e;
+			c->idle_ns += v[i + 1].t - v[i].t;
+		}
+
+	/* the total, and the parts before the first kernel and after the last */
+	for (size_t i = 0; i < c->n; i++) {
+		if (v[i].count) {
+			if (first == c->n)
+				first = i;
+			last = i;
+		}
+		if (v[i].e >= 0)
+			c->total += v[i].e;
+	}
+	for (size_t i = 0; c->used && i < c->n; i++) {
+		if (v[i].e >= 0 && i < first)
+			c->before += v[i].e;
+		else if (v[i].e >= 0 && i > last)
+			c->after += v[i].e;
+	}
+
 	c->steps[0].t = v[0].t;
 	for (size_t i = 0; i < c->n; i++)
 		make_step(c, i);
@@ -493,8 +474,10 @@ bool rk_curve_part(const struct rk_energy_curve *c, int64_t start, int64_t end, 
 	*ret = (struct rk_energy_part){ 0 };
 	if (!c->n)
 		return false;
-	start = start > v[0].t ? start : v[0].t;
-	end = end < v[c->n].t ? end : v[c->n].t;
+	if (start < v[0].t)
+		start = v[0].t;
+	if (end > v[c->n].t)
+		end = v[c->n].t;
 	if (end <= start)
 		return false;
 	ret->first = a = find(c, start, hint);

@@ -6,42 +6,38 @@
 
 enum { VALUE_MAX = 200, KEPT = 50 };
 
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("._-", c));
-}
-
 static void put_escaped(struct rk_bytes *out, const char *value, size_t len, bool all)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (is_plain(value[i]) && !all)
-			rk_bytes_put_u8(out, (uint8_t)value[i]);
+		char c = value[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+
+		if (plain && !all)
+			rk_bytes_put_u8(out, (uint8_t)c);
 		else
-			rk_bytes_printf(out, "%%%02X", (unsigned)(unsigned char)value[i]);
+			rk_bytes_printf(out, "%%%02X", (unsigned)(unsigned char)c);
 	}
 }
 
-/* Too long for a file name: the beginning and a digest that keeps it unique. */
-static void put_long(struct rk_bytes *out, const char *value, size_t len)
+void rk_hive_put(struct rk_bytes *out, const char *value, size_t len)
 {
 	uint8_t digest[RK_SHA256_BYTES];
 
+	if (!len) {
+		rk_bytes_puts(out, RK_HIVE_NULL);
+		return;
+	}
+	if (len <= VALUE_MAX / 3) {
+		put_escaped(out, value, len, !strcmp(value, RK_HIVE_NULL));
+		return;
+	}
+	/* too long for a file name: the beginning and a digest that keeps it unique */
 	rk_sha256(value, len, digest);
 	put_escaped(out, value, KEPT, false);
 	rk_bytes_puts(out, "-");
 	for (unsigned i = 0; i < 16; i++)
 		rk_bytes_printf(out, "%02x", (unsigned)digest[i]);
-}
-
-void rk_hive_put(struct rk_bytes *out, const char *value, size_t len)
-{
-	if (!len)
-		rk_bytes_puts(out, RK_HIVE_NULL);
-	else if (len > VALUE_MAX / 3)
-		put_long(out, value, len);
-	else
-		put_escaped(out, value, len, !strcmp(value, RK_HIVE_NULL));
 }
 
 static int hex(char c)
@@ -50,28 +46,16 @@ static int hex(char c)
 		return c - '0';
 	if (c >= 'A' && c <= 'F')
 		return c - 'A' + 10;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static size_t unescape(char *to, const char *from, size_t len)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		bool pair = from[i] == '%' && i + 2 < len && hex(from[i + 1]) >= 0 &&
-			    hex(from[i + 2]) >= 0;
-
-		to[n++] = pair ? (char)(hex(from[i + 1]) * 16 + hex(from[i + 2])) : from[i];
-		i += pair ? 2 : 0;
-	}
-	return n;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
 /* The innermost folder wins, as for ranks. */
 int rk_hive_node(struct rk_context *ctx, const char *path, uint32_t *ret, struct rk_error *err)
 {
 	const char *value = NULL;
-	size_t len = 0;
+	size_t len = 0, n = 0;
 	char text[256];
 
 	*ret = 0;
@@ -84,5 +68,14 @@ int rk_hive_node(struct rk_context *ctx, const char *path, uint32_t *ret, struct
 	if (!value || !len || len > sizeof(text) ||
 	    (len == strlen(RK_HIVE_NULL) && !memcmp(value, RK_HIVE_NULL, len)))
 		return 0;
-	return rk_strtab_add(ctx->names, text, unescape(text, value, len), ret, err);
+	for (size_t i = 0; i < len; i++) {
+		if (value[i] == '%' && i + 2 < len && hex(value[i + 1]) >= 0 &&
+		    hex(value[i + 2]) >= 0) {
+			text[n++] = (char)(hex(value[i + 1]) * 16 + hex(value[i + 2]));
+			i += 2;
+		} else {
+			text[n++] = value[i];
+		}
+	}
+	return rk_strtab_add(ctx->names, text, n, ret, err);
 }

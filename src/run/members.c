@@ -40,70 +40,65 @@ static struct rk_member *new_member(struct rk_members *m, int64_t rank, struct r
 static int set_texts(struct rk_member *v, const struct rk_run_record *r, const char *node,
 		     const char *folder, struct rk_error *err)
 {
-	char *const *t = r ? r->text : NULL;
 	const struct {
 		char **to;
-		const char *text;
+		unsigned which;
 	} texts[] = {
-		{ &v->node, t && t[RK_REC_NODE][0] ? t[RK_REC_NODE] : node },
-		{ &v->folder, folder },
-		{ &v->job, t ? t[RK_REC_JOB] : "" },
-		{ &v->step, t ? t[RK_REC_STEP] : "" },
-		{ &v->tool, t ? t[RK_REC_TOOL] : "" },
-		{ &v->tool_version, t ? t[RK_REC_TOOL_VERSION] : "" },
-		{ &v->state, t ? t[RK_REC_STATE] : "" },
+		{ &v->node, RK_REC_NODE },
+		{ &v->job, RK_REC_JOB },
+		{ &v->step, RK_REC_STEP },
+		{ &v->tool, RK_REC_TOOL },
+		{ &v->tool_version, RK_REC_TOOL_VERSION },
+		{ &v->state, RK_REC_STATE },
 	};
 
+	v->folder = rk_strdup(folder);
+	if (!v->folder)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		*texts[i].to = rk_strdup(texts[i].text);
+		const char *text = r ? r->text[texts[i].which] : "";
+
+		if (texts[i].which == RK_REC_NODE && !text[0])
+			text = node;
+		*texts[i].to = rk_strdup(text);
 		if (!*texts[i].to)
 			return rk_fail_nomem(err);
 	}
 	return 0;
 }
 
-static void set_numbers(struct rk_member *v, const struct rk_run_record *r)
-{
-	v->local_rank = r->local_rank;
-	v->size = r->size;
-	v->status = r->status;
-	v->clock_error_ns = r->clock_error_ns;
-	memcpy(v->snapshots, r->snapshots, sizeof(v->snapshots));
-	v->nsnapshots = r->nsnapshots;
-}
-
-/* The node of a place in a data set, else ""; borrowed from the run. */
-static int node_of(struct rk_run *run, const struct rk_rank_place *p, const char **ret,
-		   struct rk_error *err)
-{
-	uint32_t node = 0;
-	char *path;
-	int rc;
-
-	*ret = "";
-	if (!p->hive)
-		return 0;
-	path = rk_strf("%s/", p->folder);
-	rc = path ? rk_hive_node(&run->ctx, path, &node, err) : rk_fail_nomem(err);
-	rk_free(path);
-	if (rc == 0)
-		*ret = rk_strtab_borrow(run->ctx.names, node, NULL);
-	return rc;
-}
-
 static int add_place(struct rk_run *run, struct rk_members *m, const struct rk_rank_place *p,
 		     struct rk_error *err)
 {
-	const struct rk_run_record *r = p->record && p->record->ours ? p->record : NULL;
 	struct rk_member *v = new_member(m, p->rank, err);
-	const char *node;
-	int rc = v ? node_of(run, p, &node, err) : RK_E_NOMEM;
+	const struct rk_run_record *r = NULL;
+	const char *node = "", *folder = p->folder;
+	uint32_t id = 0;
+	char *path;
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if (r)
-		set_numbers(v, r);
-	return set_texts(v, r, node, p->hive ? "" : p->folder, err);
+	if (!v)
+		return RK_E_NOMEM;
+	if (p->hive) {
+		/* a place in a data set: its path has the node */
+		path = rk_strf("%s/", p->folder);
+		rc = path ? rk_hive_node(&run->ctx, path, &id, err) : rk_fail_nomem(err);
+		rk_free(path);
+		if (rc < 0)
+			return rc;
+		node = rk_strtab_borrow(run->ctx.names, id, NULL);
+		folder = "";
+	}
+	if (p->record && p->record->ours) {
+		r = p->record;
+		v->local_rank = r->local_rank;
+		v->size = r->size;
+		v->status = r->status;
+		v->clock_error_ns = r->clock_error_ns;
+		memcpy(v->snapshots, r->snapshots, sizeof(v->snapshots));
+		v->nsnapshots = r->nsnapshots;
+	}
+	return set_texts(v, r, node, folder, err);
 }
 
 /* ---- rows ---- */
@@ -185,24 +180,26 @@ static int add_rows(struct rk_run *run, struct rk_members *m, const struct look 
 		    struct rk_error *err)
 {
 	int64_t last = -1;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; i < b->nrows; i++) {
 		int64_t rank = rk_batch_int(b, l->rank, i, -1);
+		const char *node = NULL;
 
 		if (rank == last || rank < 0)
 			continue;
 		last = rank;
 		rc = add_rank(m, rank, err);
-		if (rc == 0 && rk_column_has(&b->cols[l->node], i))
-			rc = name_node(m, rank,
-				       rk_strtab_borrow(run->ctx.names, rk_batch_id(b, l->node, i),
-							NULL),
-				       err);
-		else if (rc == 0 && was_here(above, rk_batch_int(b, l->start, i, -1)))
-			rc = name_node(m, rank, above->text[RK_REC_NODE], err);
+		if (rc < 0)
+			return rc;
+		if (rk_column_has(&b->cols[l->node], i))
+			node = rk_strtab_borrow(run->ctx.names, rk_batch_id(b, l->node, i), NULL);
+		else if (was_here(above, rk_batch_int(b, l->start, i, -1)))
+			node = above->text[RK_REC_NODE];
+		if (node && (rc = name_node(m, rank, node, err)) < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* Reads the rows of one file, all or only the first; the other files are disabled meanwhile. */
@@ -210,75 +207,62 @@ static int look_into(struct rk_run *run, struct rk_members *m, const struct look
 		     bool all, struct rk_error *err)
 {
 	const struct rk_run_record *above = rk_record_above(run, run->found[at].path);
-	uint64_t want = UINT64_C(1) << l->rank | UINT64_C(1) << l->node |
-			(above ? UINT64_C(1) << l->start : 0);
+	uint64_t want = UINT64_C(1) << l->rank | UINT64_C(1) << l->node;
 	uint32_t *used = rk_calloc(run->nfound, sizeof(*used));
 	struct rk_error ignored = { 0 };
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = used ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+	if (!used)
+		return rk_fail_nomem(err);
+	if (above)
+		want |= UINT64_C(1) << l->start;
+	for (size_t i = 0; i < run->nfound; i++) {
 		used[i] = run->found[i].used;
-		run->found[i].used = i == at ? used[i] : 0;
+		if (i != at)
+			run->found[i].used = 0;
 	}
-	if (rc == 0 && rk_run_scan(run, l->table, want, &rows, &ignored) == 0)
-		while (rc == 0 && rk_source_next(rows, &b, &ignored) > 0) {
+	if (rk_run_scan(run, l->table, want, &rows, &ignored) == 0)
+		while (rk_source_next(rows, &b, &ignored) > 0) {
 			rc = add_rows(run, m, l, above, b, err);
-			if (!all)
+			if (rc < 0 || !all)
 				break;
 		}
 	rk_source_close(rows);
-	for (size_t i = 0; used && i < run->nfound; i++)
+	for (size_t i = 0; i < run->nfound; i++)
 		run->found[i].used = used[i];
 	rk_free(used);
 	/* whoever needs the rows reports the damage */
 	return rc == 0 && ignored.code == RK_E_NOMEM ? rk_fail_nomem(err) : rc;
 }
 
-/* Whether a file that names no rank may have several; the trace of a process has at most one. */
-static bool may_hold_ranks(const struct rk_found *f, bool *ret_all)
-{
-	*ret_all = f->ops->rows_rank == RK_ROWS_MANY_RANKS;
-	return f->ops->rows_rank != RK_ROWS_NO_RANK;
-}
-
 static int from_rows(struct rk_run *run, struct rk_members *m, const struct look *l,
 		     bool *ret_found, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
 		const struct rk_member *v = f->rank >= 0 ? find(m, f->rank) : NULL;
-		bool all = false;
+		bool look, all = false;
+		int rc;
 
 		if (!(f->used >> l->table & 1) || (f->kept && f->kept->once))
 			continue;
 		*ret_found = true;
-		if (v ? !v->node[0] : may_hold_ranks(f, &all))
-			rc = look_into(run, m, l, i, all, err);
+		if (v) {
+			look = !v->node[0];
+		} else {
+			/* may name several ranks; the trace of a process has at most one */
+			look = f->ops->rows_rank != RK_ROWS_NO_RANK;
+			all = f->ops->rows_rank == RK_ROWS_MANY_RANKS;
+		}
+		if (look && (rc = look_into(run, m, l, i, all, err)) < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- machines ---- */
-
-static const char *boot_of(const struct rk_run *run, const struct rk_member *v)
-{
-	const struct rk_rank_place *p = rk_run_place_of(run, v->rank);
-
-	return p && p->record && p->record->ours ? p->record->text[RK_REC_BOOT] : "";
-}
-
-/* The clock of the records minus the wall clock; false: unknown. */
-static bool since_boot(const struct rk_member *v, int64_t *ret)
-{
-	if (!v->nsnapshots)
-		return false;
-	*ret = v->snapshots[0].real_ns - v->snapshots[0].clock_ns;
-	return true;
-}
 
 /* A rank and its machine: the boot id, or the node name if that is unknown. */
 struct home {
@@ -312,36 +296,26 @@ static bool one_machine(const struct home *a, const struct home *b)
 }
 
 /* Numbers in the order of their first ranks, from 0 on. */
-static int order_machines(struct rk_members *m, uint32_t last, struct rk_error *err)
-{
-	uint32_t *number = rk_calloc((size_t)last + 1, sizeof(*number)), n = 0;
-
-	if (!number)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < m->n; i++) {
-		uint32_t *at = &number[m->v[i].machine];
-
-		*at = *at ? *at : ++n;
-		m->v[i].machine = *at - 1;
-	}
-	rk_free(number);
-	return 0;
-}
-
 static int number_machines(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	struct home *homes = rk_calloc(m->n + 1, sizeof(*homes));
-	uint32_t machine = 0;
+	uint32_t *number = rk_calloc(m->n + 1, sizeof(*number)), machine = 0, n = 0;
+	int rc = 0;
 
-	if (!homes)
-		return rk_fail_nomem(err);
+	if (!homes || !number) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
 	for (size_t i = 0; i < m->n; i++) {
+		const struct rk_rank_place *p = rk_run_place_of(run, m->v[i].rank);
 		struct home *h = &homes[i];
 
-		*h = (struct home){ .key = boot_of(run, &m->v[i]), .v = &m->v[i] };
-		if (!h->key[0])
-			h->key = h->v->node;
-		h->timed = since_boot(h->v, &h->boot_ns);
+		*h = (struct home){ .key = m->v[i].node, .v = &m->v[i] };
+		if (p && p->record && p->record->ours && p->record->text[RK_REC_BOOT][0])
+			h->key = p->record->text[RK_REC_BOOT];
+		h->timed = h->v->nsnapshots > 0;
+		if (h->timed)
+			h->boot_ns = h->v->snapshots[0].real_ns - h->v->snapshots[0].clock_ns;
 	}
 	if (m->n)
 		qsort(homes, m->n, sizeof(*homes), by_home);
@@ -349,8 +323,17 @@ static int number_machines(struct rk_run *run, struct rk_members *m, struct rk_e
 		machine += i && !one_machine(&homes[i - 1], &homes[i]);
 		homes[i].v->machine = machine;
 	}
+	for (size_t i = 0; i < m->n; i++) {
+		uint32_t *at = &number[m->v[i].machine];
+
+		if (!*at)
+			*at = ++n;
+		m->v[i].machine = *at - 1;
+	}
+out:
 	rk_free(homes);
-	return order_machines(m, machine, err);
+	rk_free(number);
+	return rc;
 }
 
 static int by_node(const void *a, const void *b)
@@ -384,30 +367,35 @@ static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk
 	size_t warnings;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->places.n; i++)
-		if (run->places.v[i].fate == RK_PLACE_USED && !run->places.v[i].again)
-			rc = add_place(run, &m, &run->places.v[i], err);
+	for (size_t i = 0; i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
+
+		if (p->fate != RK_PLACE_USED || p->again)
+			continue;
+		rc = add_place(run, &m, p, err);
+		if (rc < 0)
+			goto fail;
+	}
 	/* the scan that uses the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
 		rc = from_rows(run, &m, &looks[i], &found, err);
 	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc == 0)
-		rc = number_machines(run, &m, err);
-	if (rc == 0)
-		rc = count_nodes(&m, err);
-	for (size_t i = 0; rc == 0 && i < m.n; i++) {
+	if (rc < 0 || (rc = number_machines(run, &m, err)) < 0 || (rc = count_nodes(&m, err)) < 0)
+		goto fail;
+	for (size_t i = 0; i < m.n; i++) {
 		if (!m.job[0])
 			m.job = m.v[i].job;
 		if (m.v[i].size > 0 && (uint64_t)m.v[i].size > m.size)
 			m.size = (uint64_t)m.v[i].size;
 	}
-	if (rc == 0)
-		rc = rk_problems_find(run, &m, err);
+	rc = rk_problems_find(run, &m, err);
 	if (rc < 0)
-		rk_members_release(&m);
-	else
-		*ret = m;
+		goto fail;
+	*ret = m;
+	return 0;
+fail:
+	rk_members_release(&m);
 	return rc;
 }
 
@@ -423,16 +411,18 @@ int rk_members_by_folder(struct rk_run *run, struct rk_members *ret, struct rk_e
 
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_members m = { .job = "" };
+	struct rk_members m;
 	int rc = rk_members_by_folder(run, &m, err);
 
+	if (rc < 0)
+		return rc;
 	/* other code reports on a single run, but not that it was one of many ranks */
-	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
+	for (size_t i = 0; i < m.nproblems; i++)
 		if (run->places.n > 1 || !strcmp(m.problems[i].kind, "missing"))
 			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",
 				    m.problems[i].text);
 	rk_members_release(&m);
-	return rc;
+	return 0;
 }
 
 void rk_members_release(struct rk_members *m)

@@ -23,14 +23,17 @@ struct rank_list {
 
 static void list_add(struct rank_list *l, int64_t rank)
 {
-	int64_t *v = l->bad ? NULL : rk_grow(l->v, &l->cap, l->n + 1, sizeof(*v));
+	int64_t *v;
 
-	if (v) {
-		l->v = v;
-		v[l->n++] = rank;
-	} else {
+	if (l->bad)
+		return;
+	v = rk_grow(l->v, &l->cap, l->n + 1, sizeof(*v));
+	if (!v) {
 		l->bad = true;
+		return;
 	}
+	l->v = v;
+	v[l->n++] = rank;
 }
 
 static void list_release(struct rank_list *l)
@@ -39,13 +42,18 @@ static void list_release(struct rank_list *l)
 	*l = (struct rank_list){ .v = NULL };
 }
 
+static const char *one_or_many(const struct rank_list *l, const char *one, const char *many)
+{
+	return l->n == 1 ? one : many;
+}
+
 /* "rank 3", "ranks 0, 3-5"; a long list is cut and its length given. */
 static void list_put(struct rk_bytes *b, const struct rank_list *l)
 {
 	unsigned ranges = 0;
 
 	b->bad |= l->bad;
-	rk_bytes_puts(b, l->n == 1 ? "rank " : "ranks ");
+	rk_bytes_puts(b, one_or_many(l, "rank ", "ranks "));
 	for (size_t i = 0, to; i < l->n; i = to + 1) {
 		to = i;
 		while (to + 1 < l->n && l->v[to + 1] == l->v[to] + 1)
@@ -163,7 +171,7 @@ static int tell(struct rk_members *m, const struct ask *a, const char *common,
 
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, l);
-	rk_bytes_puts(&b, l->n == 1 ? a->one : a->many);
+	rk_bytes_puts(&b, one_or_many(l, a->one, a->many));
 	if (common[0])
 		rk_bytes_printf(&b, "%s%s", a->detail, common);
 	return add_problem(m, a->kind, a->warning, l, &b, err);
@@ -182,21 +190,21 @@ static int ask_all(struct rk_run *run, struct rk_members *m, const struct ask *a
 	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
 		const char *common = counts(&run->places.v[i]) ? a->fault(&run->places.v[i]) : NULL;
 		struct rank_list l = { .v = NULL };
-		bool rest;
 
 		if (!common || told[i])
 			continue;
-		rest = groups++ == GROUPS_MAX;
+		if (groups++ == GROUPS_MAX)
+			common = NULL;
 		for (size_t k = i; k < run->places.n; k++) {
 			const struct rk_rank_place *p = &run->places.v[k];
 			const char *same = counts(p) && !told[k] ? a->fault(p) : NULL;
 
-			if (!same || (!rest && strcmp(same, common) != 0))
+			if (!same || (common && strcmp(same, common) != 0))
 				continue;
 			told[k] = true;
 			list_add(&l, p->rank);
 		}
-		rc = tell(m, a, rest ? "" : common, &l, err);
+		rc = tell(m, a, common ? common : "", &l, err);
 		list_release(&l);
 	}
 	rk_free(told);
@@ -226,41 +234,36 @@ static int by_label(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* "A on ranks 0-3, B on rank 4" from n sorted entries; false: all are the same. */
-static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
-{
-	unsigned groups = 0;
-
-	for (size_t i = 0, to; i < n; i = to) {
-		struct rank_list l = { .v = NULL };
-
-		for (to = i; to < n && !strcmp(v[to].label, v[i].label); to++)
-			list_add(&l, v[to].rank);
-		if (groups++ == GROUPS_MAX)
-			rk_bytes_puts(b, ", and others");
-		if (groups <= GROUPS_MAX) {
-			rk_bytes_printf(b, "%s%s on ", i ? ", " : "", v[i].label);
-			list_put(b, &l);
-		}
-		list_release(&l);
-	}
-	return groups > 1;
-}
-
+/* "A on ranks 0-3, B on rank 4", unless all n entries have the same label. */
 static int tell_groups(struct rk_members *m, const char *warning, struct labelled *v, size_t n,
 		       struct rk_error *err)
 {
 	struct rank_list all = { .v = NULL };
+	unsigned groups = 0;
 	struct rk_bytes b;
 	int rc = 0;
 
-	rk_bytes_init(&b, TEXT_MAX);
-	rk_bytes_puts(&b, "recorded by different versions: ");
 	if (n)
 		qsort(v, n, sizeof(*v), by_label);
-	if (put_groups(&b, v, n) || b.bad) {
-		for (size_t i = 0; i < n; i++)
-			list_add(&all, v[i].rank);
+	rk_bytes_init(&b, TEXT_MAX);
+	rk_bytes_puts(&b, "recorded by different versions: ");
+	for (size_t i = 0, to; i < n; i = to) {
+		struct rank_list l = { .v = NULL };
+
+		for (to = i; to < n && !strcmp(v[to].label, v[i].label); to++) {
+			list_add(&l, v[to].rank);
+			list_add(&all, v[to].rank);
+		}
+		groups++;
+		if (groups <= GROUPS_MAX) {
+			rk_bytes_printf(&b, "%s%s on ", i ? ", " : "", v[i].label);
+			list_put(&b, &l);
+		} else if (groups == GROUPS_MAX + 1) {
+			rk_bytes_puts(&b, ", and others");
+		}
+		list_release(&l);
+	}
+	if (groups > 1 || b.bad) {
 		if (all.n)
 			qsort(all.v, all.n, sizeof(*all.v), by_rank);
 		rc = add_problem(m, "versions", warning, &all, &b, err);
@@ -270,11 +273,12 @@ static int tell_groups(struct rk_members *m, const char *warning, struct labelle
 	return rc;
 }
 
-/* `which`: 0 the profiler and its version, 1 the version of rockit. */
-static int compare_versions(struct rk_run *run, struct rk_members *m, int which,
+/* The versions of the profiler, or those of rockit. */
+static int compare_versions(struct rk_run *run, struct rk_members *m, bool rockit,
 			    struct rk_error *err)
 {
 	struct labelled *v = rk_calloc(run->places.n + 1, sizeof(*v));
+	const char *warning = "tool-versions";
 	size_t n = 0;
 	int rc;
 
@@ -282,20 +286,26 @@ static int compare_versions(struct rk_run *run, struct rk_members *m, int which,
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
-		char *const *text = counts(p) && is_ours(p) ? p->record->text : NULL;
-		char *label;
+		char *const *text, *label;
 
-		if (!text || !text[which ? RK_REC_ROCKIT : RK_REC_TOOL][0])
+		if (!counts(p) || !is_ours(p))
 			continue;
-		label = which ? rk_strf("rockit %s", text[RK_REC_ROCKIT]) :
-				rk_strf("%s %s", text[RK_REC_TOOL], text[RK_REC_TOOL_VERSION]);
+		text = p->record->text;
+		if (!text[rockit ? RK_REC_ROCKIT : RK_REC_TOOL][0])
+			continue;
+		if (rockit)
+			label = rk_strf("rockit %s", text[RK_REC_ROCKIT]);
+		else
+			label = rk_strf("%s %s", text[RK_REC_TOOL], text[RK_REC_TOOL_VERSION]);
 		if (!label) {
 			rc = rk_fail_nomem(err);
 			goto out;
 		}
 		v[n++] = (struct labelled){ label, p->rank };
 	}
-	rc = tell_groups(m, which ? "rockit-versions" : "tool-versions", v, n, err);
+	if (rockit)
+		warning = "rockit-versions";
+	rc = tell_groups(m, warning, v, n, err);
 out:
 	for (size_t i = 0; i < n; i++)
 		rk_free((char *)v[i].label);
@@ -336,13 +346,15 @@ static int tell_clash(struct rk_members *m, const struct rk_member **v, size_t n
 		if (i + 1 < n && v[i + 1]->machine == v[i]->machine)
 			continue;
 		if (machines++ < GROUPS_MAX) {
-			rk_bytes_puts(&b, machines > 1 ? " and " : "");
+			if (machines > 1)
+				rk_bytes_puts(&b, " and ");
 			list_put(&b, &l);
 		}
 		list_release(&l);
 	}
-	rk_bytes_puts(&b, machines > GROUPS_MAX ? " and others have different clocks" :
-						  " have different clocks");
+	if (machines > GROUPS_MAX)
+		rk_bytes_puts(&b, " and others");
+	rk_bytes_puts(&b, " have different clocks");
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_rank);
 	rc = add_problem(m, "nodes", "node-names", &all, &b, err);
@@ -387,7 +399,8 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 
 		if (v->status <= 0 || !strcmp(v->state, "running"))
 			continue;
-		first = l.n ? first : v->status;
+		if (!l.n)
+			first = v->status;
 		same = same && v->status == first;
 		list_add(&l, v->rank);
 	}
@@ -399,7 +412,8 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 	rk_bytes_printf(&b, " exited with status %" PRId64, first);
 	if (first > 128 && first < 128 + 65)
 		rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
-	rk_bytes_puts(&b, same ? "" : " and others");
+	if (!same)
+		rk_bytes_puts(&b, " and others");
 	rc = add_problem(m, "broken", "failed-rank", &l, &b, err);
 	list_release(&l);
 	return rc;
@@ -425,7 +439,9 @@ static int find_missing(const struct rk_run *run, const struct rk_members *m, si
 			break;
 		}
 	}
-	rc = rk_ranks_chosen(chosen && chosen[0] ? chosen : NULL, most, wanted, err);
+	if (chosen && !chosen[0])
+		chosen = NULL;
+	rc = rk_ranks_chosen(chosen, most, wanted, err);
 	for (size_t r = 0; rc == 0 && r < most; r++) {
 		while (at < m->n && m->v[at].rank < (int64_t)r)
 			at++;
@@ -444,25 +460,24 @@ static int tell_missing(struct rk_run *run, struct rk_members *m, struct rk_erro
 	struct rk_bytes b;
 	int rc = 0;
 
-	if (run->some_ranks)
+	if (run->some_ranks || most <= 0)
 		return 0;
-	if (most > 0 && most <= RANKS_MAX)
-		rc = find_missing(run, m, (size_t)most, &l, err);
 	rk_bytes_init(&b, TEXT_MAX);
 	if (most > RANKS_MAX) {
 		rk_bytes_printf(&b, "only %zu of %" PRId64 " ranks are present", m->n, most);
-	} else if (l.n || l.bad) {
+		return add_problem(m, "missing", "missing-ranks", &l, &b, err);
+	}
+	rc = find_missing(run, m, (size_t)most, &l, err);
+	if (rc == 0 && (l.n || l.bad)) {
 		list_put(&b, &l);
 		if (m->size)
 			rk_bytes_printf(&b, " of %" PRIu64, m->size);
-		rk_bytes_puts(&b, l.n == 1 ? " is missing" : " are missing");
+		rk_bytes_puts(&b, one_or_many(&l, " is missing", " are missing"));
 		if (!m->size)
 			rk_bytes_printf(&b, "; the highest rank is %" PRId64, last);
-	}
-	if (rc == 0 && (b.len || b.bad))
 		rc = add_problem(m, "missing", "missing-ranks", &l, &b, err);
+	}
 	list_release(&l);
-	rk_bytes_release(&b);
 	return rc;
 }
 
@@ -478,55 +493,49 @@ static size_t parent_len(const char *folder)
 	return (size_t)(rk_base_name(folder) - folder);
 }
 
-static bool same_parent(const char *a, const char *b)
+static bool same_parent(const struct rk_rank_place *a, const struct rk_rank_place *b)
 {
-	return parent_len(a) == parent_len(b) && !strncmp(a, b, parent_len(a));
-}
+	size_t len = parent_len(a->folder);
 
-/* Whether two duplicates share a sentence: their folders are in the same parents. */
-static bool told_with(const struct rk_run *run, const struct rk_rank_place *a,
-		      const struct rk_rank_place *b)
-{
-	const struct rk_rank_place *x = rk_run_place_of(run, a->rank);
-	const struct rk_rank_place *y = rk_run_place_of(run, b->rank);
-
-	return a->again == b->again && same_parent(a->folder, b->folder) &&
-	       same_parent(x->folder, y->folder);
+	return len == parent_len(b->folder) && !strncmp(a->folder, b->folder, len);
 }
 
 static const char *why_not(const struct rk_rank_place *p, const struct rk_rank_place *used)
 {
-	bool ours = p->record && p->record->ours, both = ours && used->record && used->record->ours;
-
-	if (both && rk_place_other_job(p, used))
+	if (is_ours(p) && is_ours(used) && rk_place_other_job(p, used))
 		return "from another job";
 	if (!p->tables && used->tables)
 		return "no readable files";
-	if (ours && strcmp(p->record->text[RK_REC_STATE], "done") != 0)
+	if (!is_ours(p))
+		return "no run.json";
+	if (strcmp(p->record->text[RK_REC_STATE], "done") != 0)
 		return "not finished";
-	return ours ? "found later" : "no run.json";
+	return "found later";
 }
 
-static int tell_twice(struct rk_run *run, struct rk_members *m, const struct rk_rank_place *p,
-		      const struct rank_list *l, struct rk_error *err)
+static int tell_twice(struct rk_members *m, const struct rk_rank_place *p,
+		      const struct rk_rank_place *used, const struct rank_list *l,
+		      struct rk_error *err)
 {
-	const struct rk_rank_place *used = rk_run_place_of(run, p->rank);
+	const char *more = one_or_many(l, "", " and so on"), *warning = "duplicate-rank";
 	struct rk_bytes b;
 
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, l);
-	rk_bytes_printf(&b, l->n == 1 ? " has two folders: " : " have two folders each: ");
-	if (p->again)
+	rk_bytes_puts(&b, one_or_many(l, " has two folders: ", " have two folders each: "));
+	if (p->again) {
+		warning = "ambiguous-rank";
 		rk_bytes_printf(
 			&b, "'%s' and '%s'%s; it is unclear which is current, so both are counted",
-			used->folder, p->folder, l->n > 1 ? " and so on" : "");
-	else
-		rk_bytes_printf(&b, "'%s'%s is used, '%s' is not (%s)", used->folder,
-				l->n > 1 ? " and so on" : "", p->folder, why_not(p, used));
-	return add_problem(m, "duplicate", p->again ? "ambiguous-rank" : "duplicate-rank", l, &b,
-			   err);
+			used->folder, p->folder, more);
+	} else {
+		rk_bytes_printf(&b, "'%s'%s is used, '%s' is not (%s)", used->folder, more,
+				p->folder, why_not(p, used));
+	}
+	return add_problem(m, "duplicate", warning, l, &b, err);
 }
 
+/* One sentence for all whose folders are in the same parents. */
 static int tell_all_twice(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
@@ -536,23 +545,27 @@ static int tell_all_twice(struct rk_run *run, struct rk_members *m, struct rk_er
 	if (!told)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
-		const struct rk_rank_place *p = &run->places.v[i];
+		const struct rk_rank_place *p = &run->places.v[i], *used;
 		struct rank_list l = { .v = NULL };
 		bool rest;
 
 		if (told[i] || !is_twice(p))
 			continue;
+		used = rk_run_place_of(run, p->rank);
 		rest = groups++ == GROUPS_MAX;
 		for (size_t k = i; k < run->places.n; k++) {
 			const struct rk_rank_place *o = &run->places.v[k];
 
-			if (told[k] || !is_twice(o) || (!rest && !told_with(run, p, o)))
+			if (told[k] || !is_twice(o))
+				continue;
+			if (!rest && (p->again != o->again || !same_parent(p, o) ||
+				      !same_parent(used, rk_run_place_of(run, o->rank))))
 				continue;
 			told[k] = true;
 			if (!l.n || l.v[l.n - 1] != o->rank)
 				list_add(&l, o->rank);
 		}
-		rc = tell_twice(run, m, p, &l, err);
+		rc = tell_twice(m, p, used, &l, err);
 		list_release(&l);
 	}
 	rk_free(told);
@@ -575,14 +588,14 @@ static void put_job(struct rk_bytes *b, const struct rk_rank_place *p)
 
 static bool tells_job(const struct rk_rank_place *p)
 {
-	return p->record && p->record->ours &&
-	       (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
+	return is_ours(p) && (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
 }
 
-static int tell_other_jobs(struct rk_run *run, struct rk_members *m, bool left_out,
+static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_place_fate fate,
 			   struct rk_error *err)
 {
 	const struct rk_rank_place *most = NULL, *first = NULL;
+	const char *warning = "several-jobs", *end = "; all are counted";
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
 	int rc;
@@ -593,23 +606,28 @@ static int tell_other_jobs(struct rk_run *run, struct rk_members *m, bool left_o
 	for (size_t i = 0; most && i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
 
-		if (p->fate != (left_out ? RK_PLACE_OTHER_JOB : RK_PLACE_USED) || !tells_job(p) ||
-		    !rk_place_other_job(most, p) || (l.n && l.v[l.n - 1] == p->rank))
+		if (p->fate != fate || !tells_job(p) || !rk_place_other_job(most, p) ||
+		    (l.n && l.v[l.n - 1] == p->rank))
 			continue;
-		first = first ? first : p;
+		if (!first)
+			first = p;
 		list_add(&l, p->rank);
 	}
 	if (!first)
 		return 0;
+	if (fate == RK_PLACE_OTHER_JOB) {
+		warning = "other-job";
+		end = "; skipped";
+	}
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, &l);
-	rk_bytes_printf(&b, " in '%.*s'%s from ", (int)parent_len(first->folder),
-			parent_len(first->folder) ? first->folder : ".", l.n == 1 ? " is" : " are");
+	rk_bytes_printf(&b, " in '%.*s'%s from ", (int)parent_len(first->folder), first->folder,
+			one_or_many(&l, " is", " are"));
 	put_job(&b, first);
 	rk_bytes_puts(&b, ", others from ");
 	put_job(&b, most);
-	rk_bytes_puts(&b, left_out ? "; skipped" : "; all are counted");
-	rc = add_problem(m, "other-job", left_out ? "other-job" : "several-jobs", &l, &b, err);
+	rk_bytes_puts(&b, end);
+	rc = add_problem(m, "other-job", warning, &l, &b, err);
 	list_release(&l);
 	return rc;
 }
@@ -628,10 +646,8 @@ static int tell_too_many(struct rk_members *m, struct rk_error *err)
 		return 0;
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, &l);
-	rk_bytes_printf(&b,
-			l.n == 1 ? " does not belong to a job of %" PRIu64 " ranks" :
-				   " do not belong to a job of %" PRIu64 " ranks",
-			m->size);
+	rk_bytes_printf(&b, " %s not belong to a job of %" PRIu64 " ranks",
+			one_or_many(&l, "does", "do"), m->size);
 	rc = add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
 	list_release(&l);
 	return rc;
@@ -652,15 +668,16 @@ static int tell_renamed(struct rk_run *run, struct rk_members *m, struct rk_erro
 		if (!p->record || p->record->rank < 0 || p->record->rank == p->rank ||
 		    p->fate != RK_PLACE_USED)
 			continue;
-		first = first ? first : p;
+		if (!first)
+			first = p;
 		list_add(&l, p->rank);
 	}
 	if (!first)
 		return 0;
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, &l);
-	rk_bytes_printf(&b, l.n == 1 ? " has the run.json of another rank" :
-				       " have the run.json of other ranks");
+	rk_bytes_puts(&b, one_or_many(&l, " has the run.json of another rank",
+				      " have the run.json of other ranks"));
 	rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the folder names are used", first->folder,
 			first->record->rank);
 	rc = add_problem(m, "broken", "renamed-rank", &l, &b, err);
@@ -675,15 +692,15 @@ int rk_problems_find(struct rk_run *run, struct rk_members *m, struct rk_error *
 	int rc;
 
 	if ((rc = tell_missing(run, m, err)) < 0 || (rc = tell_all_twice(run, m, err)) < 0 ||
-	    (rc = tell_other_jobs(run, m, true, err)) < 0 ||
-	    (rc = tell_other_jobs(run, m, false, err)) < 0 || (rc = tell_too_many(m, err)) < 0 ||
-	    (rc = tell_renamed(run, m, err)) < 0)
+	    (rc = tell_other_jobs(run, m, RK_PLACE_OTHER_JOB, err)) < 0 ||
+	    (rc = tell_other_jobs(run, m, RK_PLACE_USED, err)) < 0 ||
+	    (rc = tell_too_many(m, err)) < 0 || (rc = tell_renamed(run, m, err)) < 0)
 		return rc;
 	for (unsigned i = 0; i < NASKS; i++)
 		if ((rc = ask_all(run, m, &asks[i], err)) < 0)
 			return rc;
-	if ((rc = tell_statuses(m, err)) < 0 || (rc = compare_versions(run, m, 0, err)) < 0 ||
-	    (rc = compare_versions(run, m, 1, err)) < 0)
+	if ((rc = tell_statuses(m, err)) < 0 || (rc = compare_versions(run, m, false, err)) < 0 ||
+	    (rc = compare_versions(run, m, true, err)) < 0)
 		return rc;
 	return compare_nodes(m, err);
 }

@@ -37,20 +37,16 @@ static int64_t number_of(char *const *envp, const char *name)
 	const char *text = rk_env_value(envp, name);
 	int64_t v;
 
-	return text && rk_num_i64(text, strlen(text), &v) == RK_NUM_OK && v >= 0 && v <= INT32_MAX ?
-		       v :
-		       -1;
-}
-
-/* A Slurm batch script has SLURM_PROCID=0 too, but it is not a rank: it has no step. */
-static bool slurm_batch(char *const *envp)
-{
-	return rk_env_value(envp, "SLURM_JOB_ID") && !rk_env_value(envp, "SLURM_STEP_ID");
+	if (!text || rk_num_i64(text, strlen(text), &v) != RK_NUM_OK || v < 0 || v > INT32_MAX)
+		return -1;
+	return v;
 }
 
 static bool family_has_rank(char *const *envp, const struct family *f)
 {
-	if (!strcmp(f->rank, "SLURM_PROCID") && slurm_batch(envp))
+	/* a Slurm batch script has SLURM_PROCID=0 too, but it is not a rank: it has no step */
+	if (!strcmp(f->rank, "SLURM_PROCID") && rk_env_value(envp, "SLURM_JOB_ID") &&
+	    !rk_env_value(envp, "SLURM_STEP_ID"))
 		return false;
 	if (f->whole && (number_of(envp, f->local) < 0 || number_of(envp, f->size) < 0))
 		return false;
@@ -106,15 +102,14 @@ static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 					    NULL };
 	static const char *const runs[] = { "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", NULL };
 	const char *const steps[] = { families[at].step, "SLURM_STEP_ID", NULL };
-	bool pmi = !strncmp(families[at].launcher, "pmi", 3);
-
-	r->launcher = pmi && family_has_rank(envp, &families[NFAMILIES - 2]) ?
-			      "slurm" :
-			      families[at].launcher;
+	r->launcher = families[at].launcher;
+	if (!strncmp(r->launcher, "pmi", 3) && family_has_rank(envp, &families[NFAMILIES - 2]))
+		r->launcher = "slurm";
 	r->job = first_text(envp, jobs);
 	if (!r->job[0]) /* torchrun sets "none" for a run without a name */
 		r->job = first_text(envp, runs + !strcmp(first_text(envp, runs), "none"));
-	r->step = r->job[0] ? first_text(envp, steps) : "";
+	if (r->job[0])
+		r->step = first_text(envp, steps);
 	if (!strcmp(r->step, r->job))
 		r->step = "";
 }
@@ -138,9 +133,11 @@ struct rk_rank rk_rank_find(char *const *envp)
 		r.variable = families[at].rank;
 		name_start(envp, at, &r);
 		find_contradiction(envp, at, &r);
+	} else {
+		at = 0;
 	}
-	r.local_rank = first_number(envp, at < NFAMILIES ? at : 0, true);
-	r.size = first_number(envp, at < NFAMILIES ? at : 0, false);
+	r.local_rank = first_number(envp, at, true);
+	r.size = first_number(envp, at, false);
 	r.node_id = number_of(envp, "SLURM_NODEID");
 	if (r.node_id < 0)
 		r.node_id = number_of(envp, "GROUP_RANK"); /* set by torchrun */
@@ -198,8 +195,8 @@ int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *e
 
 int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
 {
-	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)),
-		inside = 0; /* ranges that begin minus ranges that end */
+	/* ranges that begin minus ranges that end: at each rank, and up to one */
+	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)), inside = 0;
 	bool all = !list || !*list;
 
 	if (!edges)
@@ -239,13 +236,16 @@ const char *rk_launcher_key(const struct rk_list *command)
 			return launchers[i].key;
 	if (strncmp(name, "python", 6) != 0)
 		return NULL;
-	for (size_t i = 1; i + 1 < command->n && command->v[i][0] == '-'; i++)
-		if (!strcmp(command->v[i], "-m"))
-			return !strcmp(command->v[i + 1], "torch.distributed.run") ||
-					       !strcmp(command->v[i + 1],
-						       "torch.distributed.launch") ?
-				       "RANK" :
-				       NULL;
+	for (size_t i = 1; i + 1 < command->n && command->v[i][0] == '-'; i++) {
+		const char *module = command->v[i + 1];
+
+		if (strcmp(command->v[i], "-m") != 0)
+			continue;
+		if (!strcmp(module, "torch.distributed.run") ||
+		    !strcmp(module, "torch.distributed.launch"))
+			return "RANK";
+		return NULL;
+	}
 	return NULL;
 }
 

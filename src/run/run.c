@@ -76,32 +76,6 @@ static int make_lock(pthread_mutex_t *lock)
 	return rc ? -1 : 0;
 }
 
-static int make_locks(struct rk_run *run, struct rk_error *err)
-{
-	if (make_lock(&run->guard.lock))
-		return rk_fail_nomem(err);
-	if (make_lock(&run->guard.progress_lock)) {
-		pthread_mutex_destroy(&run->guard.lock);
-		return rk_fail_nomem(err);
-	}
-	pthread_mutex_init(&run->guard.late_lock, NULL);
-	run->guard.made = true;
-	if (run->opt.progress) {
-		run->ctx.progress = progress;
-		run->ctx.progress_arg = run;
-	}
-	return 0;
-}
-
-static void destroy_locks(struct rk_run *run)
-{
-	if (!run->guard.made)
-		return;
-	pthread_mutex_destroy(&run->guard.lock);
-	pthread_mutex_destroy(&run->guard.progress_lock);
-	pthread_mutex_destroy(&run->guard.late_lock);
-}
-
 static int fail_callback(struct rk_error *err)
 {
 	return rk_fail(err, RK_E_USAGE, "a callback cannot use its own run");
@@ -123,44 +97,33 @@ int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 	return rc;
 }
 
-/* Ends what is waiting for it, and unlocks. */
-static void end_late(struct rk_run *run)
-{
-	struct rk_run_late *list, *next;
-
-	pthread_mutex_lock(&run->guard.late_lock);
-	list = run->guard.late;
-	run->guard.late = NULL;
-	pthread_mutex_unlock(&run->guard.late_lock);
-	for (struct rk_run_late *l = list; l; l = l->next)
-		l->end(l->arg);
-	pthread_mutex_unlock(&run->guard.lock);
-	for (; list; list = next) {
-		next = list->next;
-		list->done(list->arg);
-	}
-}
-
-static bool some_late(struct rk_run *run)
-{
-	bool some;
-
-	pthread_mutex_lock(&run->guard.late_lock);
-	some = run->guard.late != NULL;
-	pthread_mutex_unlock(&run->guard.late_lock);
-	return some;
-}
-
 /*
- * A caller that finds the lock held leaves its work to the holder, who checks again after
- * unlocking.
+ * Ends what is waiting for it, and unlocks. A caller that finds the lock held leaves its work to the
+ * holder, who checks again after unlocking.
  */
 void rk_run_unlock(struct rk_run *run)
 {
+	struct rk_run_guard *g = &run->guard;
+	struct rk_run_late *list, *next;
+	bool more;
+
 	rk_handle_keep(run);
 	do {
-		end_late(run);
-	} while (some_late(run) && !pthread_mutex_trylock(&run->guard.lock));
+		pthread_mutex_lock(&g->late_lock);
+		list = g->late;
+		g->late = NULL;
+		pthread_mutex_unlock(&g->late_lock);
+		for (struct rk_run_late *l = list; l; l = l->next)
+			l->end(l->arg);
+		pthread_mutex_unlock(&g->lock);
+		for (; list; list = next) {
+			next = list->next;
+			list->done(list->arg);
+		}
+		pthread_mutex_lock(&g->late_lock);
+		more = g->late != NULL;
+		pthread_mutex_unlock(&g->late_lock);
+	} while (more && !pthread_mutex_trylock(&g->lock));
 	rk_handle_drop(run);
 }
 
@@ -224,18 +187,31 @@ static unsigned cpus(void)
 static int make_context(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_context *ctx = &run->ctx;
-	int rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx->names, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_diag_new(&ctx->diag, err);
-	if (rc == 0)
-		rc = rk_pool_new(run->opt.threads ? run->opt.threads : cpus(), &ctx->pool, err);
-	if (rc == 0 && run->opt.tmpdir) {
+	if (run->opt.tmpdir) {
 		run->tmpdir = rk_strdup(run->opt.tmpdir);
-		rc = run->tmpdir ? 0 : rk_fail_nomem(err);
+		if (!run->tmpdir)
+			return rk_fail_nomem(err);
 	}
 	ctx->tmpdir = run->opt.tmpdir = run->tmpdir;
-	return rc < 0 ? rc : make_locks(run, err);
+	if ((rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx->names, err)) < 0 ||
+	    (rc = rk_diag_new(&ctx->diag, err)) < 0 ||
+	    (rc = rk_pool_new(run->opt.threads ? run->opt.threads : cpus(), &ctx->pool, err)) < 0)
+		return rc;
+	if (make_lock(&run->guard.lock))
+		return rk_fail_nomem(err);
+	if (make_lock(&run->guard.progress_lock)) {
+		pthread_mutex_destroy(&run->guard.lock);
+		return rk_fail_nomem(err);
+	}
+	pthread_mutex_init(&run->guard.late_lock, NULL);
+	run->guard.made = true;
+	if (run->opt.progress) {
+		ctx->progress = progress;
+		ctx->progress_arg = run;
+	}
+	return 0;
 }
 
 /* Called when nobody holds the run. */
@@ -268,7 +244,11 @@ static void destroy_run(void *p)
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);
-	destroy_locks(run);
+	if (run->guard.made) {
+		pthread_mutex_destroy(&run->guard.lock);
+		pthread_mutex_destroy(&run->guard.progress_lock);
+		pthread_mutex_destroy(&run->guard.late_lock);
+	}
 	rk_free(run->tmpdir);
 	rk_free(run);
 }
@@ -289,14 +269,9 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	if (opt)
 		run->opt = *opt;
 	run->style = (struct rk_name_style){ run->opt.mangled, run->opt.truncate };
-	rc = make_context(run, err);
-	if (rc == 0)
-		rc = rk_run_find(run, paths, npaths, err);
-	if (rc == 0)
-		rc = rk_run_settle(run, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_RUN, run, destroy_run, err);
-	if (rc < 0) {
+	if ((rc = make_context(run, err)) < 0 || (rc = rk_run_find(run, paths, npaths, err)) < 0 ||
+	    (rc = rk_run_settle(run, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_RUN, run, destroy_run, err)) < 0) {
 		destroy_run(run);
 		return rc;
 	}
@@ -392,8 +367,9 @@ const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n)
 	*ret_n = 0;
 	if (rk_run_enter(run, __func__, NULL) < 0)
 		return NULL;
-	*ret_n = run->files ? run->nfound : 0;
 	files = run->files;
+	if (files)
+		*ret_n = run->nfound;
 	rk_run_leave(run);
 	return files;
 }
@@ -405,20 +381,23 @@ const char *rk_table_at(size_t i)
 
 const char *rk_format_name(bool writer, size_t i, const char **ret_help)
 {
-	const struct rk_reader_ops *reader;
+	const char *name = NULL, *help = NULL;
 	size_t n = 0;
 
-	if (!writer) {
-		reader = rk_reader_at(i);
-		if (reader && ret_help)
-			*ret_help = reader->help;
-		return reader ? reader->name : NULL;
+	if (writer) {
+		while (n < i && rk_writers[n])
+			n++;
+		if (rk_writers[n]) {
+			name = rk_writers[n]->name;
+			help = rk_writers[n]->help;
+		}
+	} else if (rk_reader_at(i)) {
+		name = rk_reader_at(i)->name;
+		help = rk_reader_at(i)->help;
 	}
-	while (n < i && rk_writers[n])
-		n++;
-	if (rk_writers[n] && ret_help)
-		*ret_help = rk_writers[n]->help;
-	return rk_writers[n] ? rk_writers[n]->name : NULL;
+	if (name && ret_help)
+		*ret_help = help;
+	return name;
 }
 
 /* ---- kernels one by one ---- */
@@ -457,19 +436,24 @@ static struct rk_kernel kernel_of(const struct rk_run *run, const struct rk_batc
 	};
 }
 
-static int each(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel), void *arg,
-		struct rk_error *err)
+int rk_run_each_kernel(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel),
+		       void *arg, struct rk_error *err)
 {
+	struct rk_source *rows = NULL;
+	struct rk_run_callback c;
 	const struct rk_batch *b;
-	struct rk_source *rows;
 	uint64_t want = 0;
 	int rc;
 
+	if (!fn)
+		return rk_misuse(__func__, err);
+	rc = rk_run_enter(run, __func__, err);
+	if (rc < 0)
+		return rc;
+	rk_run_call_back(&c, run);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		want |= UINT64_C(1) << wanted[i];
 	rc = rk_run_scan(run, RK_KERNELS, want, &rows, err);
-	if (rc < 0)
-		return rc;
 	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0) {
 		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
 			struct rk_kernel k = kernel_of(run, b, i);
@@ -479,22 +463,6 @@ static int each(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel 
 		}
 	}
 	rk_source_close(rows);
-	return rc;
-}
-
-int rk_run_each_kernel(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel),
-		       void *arg, struct rk_error *err)
-{
-	struct rk_run_callback c;
-	int rc;
-
-	if (!fn)
-		return rk_misuse(__func__, err);
-	rc = rk_run_enter(run, __func__, err);
-	if (rc < 0)
-		return rc;
-	rk_run_call_back(&c, run);
-	rc = each(run, fn, arg, err);
 	rk_run_called_back(&c);
 	rk_run_leave(run);
 	return rc;

@@ -19,15 +19,7 @@ struct nodes {
 	unsigned n;
 };
 
-static void add_node(struct nodes *nodes, uint32_t id)
-{
-	for (unsigned i = 0; i < nodes->n; i++)
-		if (nodes->ids[i] == id)
-			return;
-	if (nodes->n < MAX_NODES)
-		nodes->ids[nodes->n++] = id;
-}
-
+/* The distinct nodes that the processes name. */
 static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -37,11 +29,17 @@ static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *er
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		const struct rk_column *node = &b->cols[RK_O_NODE];
+		for (size_t i = 0; i < b->nrows; i++) {
+			uint32_t id = rk_batch_id(b, RK_O_NODE, i);
+			unsigned k = 0;
 
-		for (size_t i = 0; i < b->nrows; i++)
-			if (rk_column_has(node, i))
-				add_node(ret, ((const uint32_t *)node->data)[i]);
+			if (!rk_column_has(&b->cols[RK_O_NODE], i))
+				continue;
+			while (k < ret->n && ret->ids[k] != id)
+				k++;
+			if (k == ret->n && k < MAX_NODES)
+				ret->ids[ret->n++] = id;
+		}
 	}
 	rk_source_close(rows);
 	return rc;
@@ -63,7 +61,8 @@ static bool machines_known(struct rk_run *run, const struct rk_members *m)
 	for (size_t i = 0; i < m->n; i++) {
 		if (!m->v[i].node[0])
 			return false;
-		last = m->v[i].machine > last ? m->v[i].machine : last;
+		if (m->v[i].machine > last)
+			last = m->v[i].machine;
 		if (!other && m->v[i].machine != m->v[0].machine)
 			other = &m->v[i];
 	}
@@ -74,25 +73,29 @@ static bool machines_known(struct rk_run *run, const struct rk_members *m)
 
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_members members = { .job = "" };
 	struct nodes nodes = { .n = 0 };
+	struct rk_members members;
 	size_t warnings;
+	bool known;
 	int rc = rk_members_by_folder(run, &members, err);
-	bool known = rc == 0 && machines_known(run, &members);
 
-	rk_members_release(&members);
-	if (rc < 0 || known)
+	if (rc < 0)
 		return rc;
-	if (!(rk_run_tables(run) >> RK_PROCESSES & 1) || !rk_run_rescannable(run, RK_PROCESSES))
+	known = machines_known(run, &members);
+	rk_members_release(&members);
+	if (known || !(rk_run_tables(run) >> RK_PROCESSES & 1) ||
+	    !rk_run_rescannable(run, RK_PROCESSES))
 		return 0;
 	/* the scan that uses the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rc = find_nodes(run, &nodes, err);
 	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc == 0 && nodes.n > 1)
+	if (rc < 0)
+		return rc;
+	if (nodes.n > 1)
 		warn(run, nodes.n, rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
 		     rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL));
-	return rc;
+	return 0;
 }
 
 /* ---- files ---- */
@@ -153,6 +156,7 @@ void rk_run_tell_clocks(struct rk_run *run)
 				other_boot(first, f) ? ", from another boot" : "");
 			return;
 		}
-		first = first ? first : f;
+		if (!first)
+			first = f;
 	}
 }

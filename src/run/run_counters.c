@@ -36,30 +36,12 @@ const char *rk_level_of_pass(const char *const *names, size_t n)
 		/* The accumulator integrates the counter right before it. */
 		before = i > 0 && is_level(names[i - 1]) ? names[i - 1] : NULL;
 	}
-	if (!accumulates)
-		return NULL;
-	return before ? before : levels == 1 ? only : NULL;
+	if (accumulates && before)
+		return before;
+	return accumulates && levels == 1 ? only : NULL;
 }
 
 #define BIT(f) (UINT64_C(1) << (f))
-
-static const char *text_of(struct rk_run *run, uint32_t id)
-{
-	return rk_strtab_borrow(run->ctx.names, id, NULL);
-}
-
-static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *ret,
-		  struct rk_error *err)
-{
-	const char *name = text_of(run, id);
-	char *key = strcmp(name, RK_LEVEL_ACCUMULATOR) ? rk_strf("%s@%s", name, level) :
-							 rk_strf("%s_ACCUM", level);
-	int rc = key ? rk_strtab_add(run->ctx.names, key, strlen(key), ret, err) :
-		       rk_fail_nomem(err);
-
-	rk_free(key);
-	return rc;
-}
 
 /* Derives the pass of a file from its counter names; columns are of all passes together. */
 static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
@@ -70,66 +52,65 @@ static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struc
 
 	f->keys = rk_calloc(f->ncounters, sizeof(*f->keys));
 	if (!names || !f->keys) {
-		rk_free(names);
-		return rk_fail_nomem(err);
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
 	for (size_t i = 0; i < f->ncounters; i++)
-		names[i] = text_of(run, f->counters[i]);
+		names[i] = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
 	level = rk_level_of_pass(names, f->ncounters);
-	rk_free(names);
 	f->level = level ? level : "";
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
-		bool integral = level &&
-				!strcmp(text_of(run, f->counters[i]), RK_LEVEL_ACCUMULATOR);
+		char *key;
 
 		f->keys[i] = f->counters[i];
-		if (integral || (level && !columns))
-			rc = key_of(run, level, f->counters[i], &f->keys[i], err);
+		if (!level)
+			continue;
+		if (!strcmp(names[i], RK_LEVEL_ACCUMULATOR))
+			key = rk_strf("%s_ACCUM", level);
+		else if (!columns)
+			key = rk_strf("%s@%s", names[i], level);
+		else
+			continue;
+		if (key)
+			rc = rk_strtab_add(run->ctx.names, key, strlen(key), &f->keys[i], err);
+		else
+			rc = rk_fail_nomem(err);
+		rk_free(key);
 	}
+out:
+	rk_free(names);
 	return rc;
 }
 
-/* Columns after those of the kernels table. */
-static int scan_columns(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
-			struct rk_error *err)
+/* Finds the counters of a file: columns after those of the kernels table, or names in rows. */
+static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
+	struct rk_counter_set set = { 0 };
 	struct rk_source *rows = NULL;
-	int rc = r->ops->scan(r, RK_KERNELS, 0, &rows, err);
+	struct rk_reader *r = NULL;
+	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
 
-	for (unsigned i = RK_K_NFIELDS; rc == 0 && i < rows->schema->nfields; i++) {
+	if (rc < 0)
+		return rc;
+	if (columns)
+		rc = f->ops->scan(r, RK_KERNELS, 0, &rows, err);
+	else
+		rc = f->ops->scan(r, RK_COUNTERS, BIT(RK_N_COUNTER), &rows, err);
+	if (rc < 0)
+		goto out;
+	if (!columns)
+		rc = rk_counter_set_scan(&set, &run->ctx, rows, err);
+	for (unsigned i = RK_K_NFIELDS; columns && rc == 0 && i < rows->schema->nfields; i++) {
 		const char *name = rows->schema->fields[i].name;
 		uint32_t id;
 
 		rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
 		if (rc == 0)
-			rc = rk_counter_set_add(set, &run->ctx, id, err);
+			rc = rk_counter_set_add(&set, &run->ctx, id, err);
 	}
-	rk_source_close(rows);
-	return rc;
-}
-
-static int scan_rows(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
-		     struct rk_error *err)
-{
-	struct rk_source *rows = NULL;
-	int rc = r->ops->scan(r, RK_COUNTERS, BIT(RK_N_COUNTER), &rows, err);
-
-	if (rc == 0)
-		rc = rk_counter_set_scan(set, &run->ctx, rows, err);
-	rk_source_close(rows);
-	return rc;
-}
-
-static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
-{
-	struct rk_counter_set set = { 0 };
-	struct rk_reader *r = NULL;
-	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
-
-	if (rc == 0)
-		rc = columns ? scan_columns(run, r, &set, err) : scan_rows(run, r, &set, err);
 	if (rc < 0)
 		goto out;
+
 	f->counters = rk_calloc(set.n, sizeof(*f->counters));
 	if (!f->counters) {
 		rc = rk_fail_nomem(err);
@@ -146,6 +127,7 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 		f->ncounters = 0;
 	}
 out:
+	rk_source_close(rows);
 	rk_counter_set_release(&set);
 	rk_reader_close(r);
 	return rc;
@@ -304,41 +286,25 @@ struct columns {
 	struct rk_batch batch;
 };
 
-/* If a part is missing, the sum is too. */
-static void add_to(const struct sum *sum, const struct rk_column *c, size_t n)
-{
-	const double *v = c->data;
-
-	if (!v)
-		memset(sum->valid, 0, (n + 63) / 64 * sizeof(*sum->valid));
-	for (size_t i = 0; v && i < n; i++)
-		sum->values[i] += v[i];
-	for (size_t i = 0; v && c->valid && i < (n + 63) / 64; i++)
-		sum->valid[i] &= c->valid[i];
-}
-
-static int grow_sum(struct sum *s, size_t nrows, struct rk_error *err)
-{
-	double *values = rk_reallocn(s->values, nrows, sizeof(*values));
-	uint64_t *valid = values ? rk_reallocn(s->valid, (nrows + 63) / 64, sizeof(*valid)) : NULL;
-
-	if (values)
-		s->values = values;
-	if (valid)
-		s->valid = valid;
-	return values && valid ? 0 : rk_fail_nomem(err);
-}
-
 static int room_for(struct columns *r, size_t nrows, struct rk_error *err)
 {
 	if (nrows <= r->cap_rows)
 		return 0;
 	for (size_t i = 1; i < r->nfeeds; i++) {
 		unsigned column = r->feeds[i].column;
-		bool summed = column == r->feeds[i - 1].column && r->set->columns[column].sum;
+		struct sum *s = &r->sums[column];
+		void *grown;
 
-		if (summed && grow_sum(&r->sums[column], nrows, err) < 0)
-			return RK_E_NOMEM;
+		if (column != r->feeds[i - 1].column || !r->set->columns[column].sum)
+			continue;
+		grown = rk_reallocn(s->values, nrows, sizeof(*s->values));
+		if (!grown)
+			return rk_fail_nomem(err);
+		s->values = grown;
+		grown = rk_reallocn(s->valid, (nrows + 63) / 64, sizeof(*s->valid));
+		if (!grown)
+			return rk_fail_nomem(err);
+		s->valid = grown;
 	}
 	r->cap_rows = nrows;
 	return 0;
@@ -351,16 +317,25 @@ static void put_column(struct columns *r, const struct rk_batch *b, const struct
 	const struct sum *sum = &r->sums[f->column];
 	const struct rk_column *from = &b->cols[f->field];
 	bool nulls = !from->data || from->valid || (!first && to->valid);
+	size_t words = (b->nrows + 63) / 64;
+	const double *v = from->data;
 
-	if (first && !sum->values)
-		*to = *from;
-	if (!sum->values)
+	if (!sum->values) {
+		if (first)
+			*to = *from;
 		return;
+	}
 	if (first) {
 		memset(sum->values, 0, b->nrows * sizeof(*sum->values));
-		memset(sum->valid, 0xff, (b->nrows + 63) / 64 * sizeof(*sum->valid));
+		memset(sum->valid, 0xff, words * sizeof(*sum->valid));
 	}
-	add_to(sum, from, b->nrows);
+	/* if a part is missing, the sum is too */
+	if (!v)
+		memset(sum->valid, 0, words * sizeof(*sum->valid));
+	for (size_t i = 0; v && i < b->nrows; i++)
+		sum->values[i] += v[i];
+	for (size_t i = 0; v && from->valid && i < words; i++)
+		sum->valid[i] &= from->valid[i];
 	*to = (struct rk_column){ sum->values, nulls ? sum->valid : NULL };
 }
 
@@ -370,10 +345,10 @@ static int columns_next(struct rk_source *base, const struct rk_batch **batch, s
 	const struct rk_batch *b;
 	int rc = rk_source_next(r->rows, &b, err);
 
-	if (rc > 0 && room_for(r, b->nrows, err) < 0)
-		return RK_E_NOMEM;
 	if (rc <= 0)
 		return rc;
+	if (room_for(r, b->nrows, err) < 0)
+		return RK_E_NOMEM;
 	memset(r->cols, 0, base->schema->nfields * sizeof(*r->cols));
 	memcpy(r->cols, b->cols, RK_K_NFIELDS * sizeof(*r->cols));
 	for (size_t i = 0; i < r->nfeeds; i++)
@@ -400,40 +375,35 @@ static void columns_close(struct rk_source *base)
 
 static const struct rk_source_ops columns_ops = { .next = columns_next, .close = columns_close };
 
-static int add_feed(struct columns *r, unsigned column, unsigned field, struct rk_error *err)
-{
-	struct feed *feeds = rk_grow(r->feeds, &r->cap_feeds, r->nfeeds + 1, sizeof(*feeds));
-	size_t i = r->nfeeds;
-
-	if (!feeds)
-		return rk_fail_nomem(err);
-	r->feeds = feeds;
-	for (; i && feeds[i - 1].column > column; i--)
-		feeds[i] = feeds[i - 1];
-	feeds[i] = (struct feed){ column, field };
-	r->nfeeds++;
-	return 0;
-}
-
 static int find_feeds(struct columns *r, struct rk_run *run, const struct rk_found *from,
 		      struct rk_error *err)
 {
 	const struct rk_schema *file = r->rows->schema;
-	int rc = 0;
 
-	for (unsigned f = RK_K_NFIELDS; rc == 0 && f < file->nfields; f++) {
+	for (unsigned f = RK_K_NFIELDS; f < file->nfields; f++) {
 		const char *name = file->fields[f].name;
 		size_t at = 0;
 		uint32_t id;
-		int column;
+		int column, rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
 
-		rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
-		if (rc == 0)
-			id = key_in(from, id);
-		while (rc == 0 && (column = rk_counter_set_next(r->set, id, &at)) >= 0)
-			rc = add_feed(r, (unsigned)column, f, err);
+		if (rc < 0)
+			return rc;
+		id = key_in(from, id);
+		while ((column = rk_counter_set_next(r->set, id, &at)) >= 0) {
+			size_t i = r->nfeeds;
+			struct feed *feeds =
+				rk_grow(r->feeds, &r->cap_feeds, i + 1, sizeof(*feeds));
+
+			if (!feeds)
+				return rk_fail_nomem(err);
+			r->feeds = feeds;
+			for (; i && feeds[i - 1].column > (unsigned)column; i--)
+				feeds[i] = feeds[i - 1];
+			feeds[i] = (struct feed){ (unsigned)column, f };
+			r->nfeeds++;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,

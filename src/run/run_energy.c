@@ -26,44 +26,34 @@ static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, s
 	return rc;
 }
 
-static bool possible(const struct rk_run *run)
-{
-	uint32_t tables = rk_run_tables(run);
-
-	return tables >> RK_SAMPLES & 1 && tables >> RK_KERNELS & 1 &&
-	       rk_run_rescannable(run, RK_SAMPLES) && rk_run_rescannable(run, RK_KERNELS) &&
-	       rk_run_rescannable(run, RK_AGENTS);
-}
-
 int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err)
 {
+	uint32_t tables = rk_run_tables(run);
 	struct rk_energy *e = NULL;
-	int rc = 0;
+	int rc;
 
 	*ret = NULL;
-	if (!possible(run))
+	if (!(tables >> RK_SAMPLES & 1) || !(tables >> RK_KERNELS & 1) ||
+	    !rk_run_rescannable(run, RK_SAMPLES) || !rk_run_rescannable(run, RK_KERNELS) ||
+	    !rk_run_rescannable(run, RK_AGENTS))
 		return 0;
-	rc = rk_energy_new(&run->ctx, key, &e, err);
-	if (rc == 0)
-		rc = add_table(run, e, RK_SAMPLES, err);
-	if (rc == 0 && rk_energy_some(e)) {
-		rc = add_table(run, e, RK_AGENTS, err);
-		if (rc == 0)
-			rc = add_table(run, e, RK_KERNELS, err);
-		if (rc == 0)
-			rc = rk_energy_finish(e, err);
-		if (rc == 0 && rk_energy_found(e)) {
-			*ret = e;
-			return 0;
-		}
+	if ((rc = rk_energy_new(&run->ctx, key, &e, err)) < 0 ||
+	    (rc = add_table(run, e, RK_SAMPLES, err)) < 0 || !rk_energy_some(e) ||
+	    (rc = add_table(run, e, RK_AGENTS, err)) < 0 ||
+	    (rc = add_table(run, e, RK_KERNELS, err)) < 0 || (rc = rk_energy_finish(e, err)) < 0 ||
+	    !rk_energy_found(e)) {
+		rk_energy_free(e);
+		return rc;
 	}
-	rk_energy_free(e);
-	return rc;
+	*ret = e;
+	return 0;
 }
 
 int rk_run_energy_settle(struct rk_run *run, struct rk_error *err)
 {
-	return run->energy.split ? 0 : rk_run_energy(run, RK_AGG_NO_KEY, &run->energy.split, err);
+	if (run->energy.split)
+		return 0;
+	return rk_run_energy(run, RK_AGG_NO_KEY, &run->energy.split, err);
 }
 
 struct column {
@@ -130,51 +120,19 @@ static void column_close(struct rk_source *base)
 
 static const struct rk_source_ops column_ops = { .next = column_next, .close = column_close };
 
-static bool has_column(const struct rk_schema *s)
-{
-	for (unsigned f = 0; f < s->nfields; f++)
-		if (!strcmp(s->fields[f].name, energy_field.name))
-			return true;
-	return false;
-}
-
-/* Kernels of a run always have the same schema. */
-static int make_schema(struct rk_run *run, const struct rk_schema *from, struct rk_error *err)
-{
-	unsigned n = from->nfields;
-
-	if (run->energy.fields)
-		return 0;
-	run->energy.fields = rk_calloc(n + 1, sizeof(*run->energy.fields));
-	if (!run->energy.fields)
-		return rk_fail_nomem(err);
-	memcpy(run->energy.fields, from->fields, n * sizeof(*run->energy.fields));
-	run->energy.fields[n] = energy_field;
-	run->energy.schema = *from;
-	run->energy.schema.fields = run->energy.fields;
-	run->energy.schema.nfields = n + 1;
-	return 0;
-}
-
-static int column_make(struct column *c, struct rk_run *run, struct rk_error *err)
-{
-	int rc = make_schema(run, c->rows->schema, err);
-
-	if (rc < 0)
-		return rc;
-	c->cols = rk_calloc(run->energy.schema.nfields, sizeof(*c->cols));
-	if (!c->cols)
-		return rk_fail_nomem(err);
-	return rk_builder_init(&c->b, &energy_schema, RK_BATCH_ROWS, err);
-}
-
 int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_error *err)
 {
+	const struct rk_schema *from = (*rows)->schema;
+	struct rk_run_energy *to = &run->energy;
+	unsigned n = from->nfields;
 	struct column *c;
 	int rc;
 
-	if (!run->energy.split || has_column((*rows)->schema))
+	if (!to->split)
 		return 0;
+	for (unsigned f = 0; f < n; f++)
+		if (!strcmp(from->fields[f].name, energy_field.name))
+			return 0;
 	c = rk_calloc(1, sizeof(*c));
 	if (!c) {
 		rk_source_close(*rows);
@@ -182,11 +140,34 @@ int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_er
 		return rk_fail_nomem(err);
 	}
 	c->rows = *rows;
-	c->energy = run->energy.split;
-	c->base = (struct rk_source){ &column_ops, &run->energy.schema };
-	rc = column_make(c, run, err);
-	*rows = rc < 0 ? NULL : &c->base;
+	c->energy = to->split;
+	c->base = (struct rk_source){ &column_ops, &to->schema };
+	*rows = NULL;
+
+	/* kernels of a run always have the same schema */
+	if (!to->fields) {
+		to->fields = rk_calloc(n + 1, sizeof(*to->fields));
+		if (!to->fields) {
+			rc = rk_fail_nomem(err);
+			goto fail;
+		}
+		memcpy(to->fields, from->fields, n * sizeof(*to->fields));
+		to->fields[n] = energy_field;
+		to->schema = *from;
+		to->schema.fields = to->fields;
+		to->schema.nfields = n + 1;
+	}
+	c->cols = rk_calloc(to->schema.nfields, sizeof(*c->cols));
+	if (!c->cols) {
+		rc = rk_fail_nomem(err);
+		goto fail;
+	}
+	rc = rk_builder_init(&c->b, &energy_schema, RK_BATCH_ROWS, err);
 	if (rc < 0)
-		column_close(&c->base);
+		goto fail;
+	*rows = &c->base;
+	return 0;
+fail:
+	column_close(&c->base);
 	return rc;
 }

@@ -100,18 +100,6 @@ static const char *behind_table(const char *name, size_t len, size_t *ret_len)
 	return NULL;
 }
 
-static char *joined(const char *path, size_t dir, const char *behind, size_t len)
-{
-	char *ret = rk_alloc(dir + len + 1);
-
-	if (!ret)
-		return NULL;
-	memcpy(ret, path, dir);
-	memcpy(ret + dir, behind, len);
-	ret[dir + len] = '\0';
-	return ret;
-}
-
 /*
  * The part of the path that files of one process share; a file with another name is its own group.
  */
@@ -124,7 +112,7 @@ static char *group_of(const char *path)
 		return rk_strndup(path, dir);
 	behind = behind_table(name, len - dir, &behind_len);
 	if (behind)
-		return joined(path, dir, behind, behind_len);
+		return rk_strf("%.*s%.*s", (int)dir, path, (int)behind_len, behind);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		if (!rk_text_ends(path, len, endings[i]))
 			continue;
@@ -137,24 +125,33 @@ static char *group_of(const char *path)
 	return rk_strdup(path);
 }
 
+static const char *const passes[] = { "pmc_", "pass_", NULL };
+static const char *const ranks[] = { "rank-", "rank=", NULL };
+
+/* Whether a directory is named by one of `words` and a number. */
+static bool numbered(const char *dir, size_t len, const char *const *words, int64_t *ret)
+{
+	for (; *words; words++) {
+		size_t n = strlen(*words);
+
+		if (len > n && !strncmp(dir, *words, n) &&
+		    rk_num_i64(dir + n, len - n, ret) == RK_NUM_OK)
+			return true;
+	}
+	return false;
+}
+
 /*
- * The number after `word` at the beginning of some directory in the path, or -1. Of several passes
- * the outermost counts: ours may contain the tool's own, which is always its first.
+ * The number of such a directory in the path, or -1. Of several passes the outermost counts: ours may
+ * contain the tool's own, which is always its first.
  */
 static int64_t number_in_path(const char *path, const char *const *words, bool outer)
 {
 	int64_t found = -1, v;
 
-	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1) {
-		for (const char *const *w = words; *w; w++) {
-			size_t n = strlen(*w);
-
-			if ((found < 0 || !outer) && (size_t)(slash - p) > n &&
-			    !strncmp(p, *w, n) &&
-			    rk_num_i64(p + n, (size_t)(slash - p) - n, &v) == RK_NUM_OK && v >= 0)
-				found = v;
-		}
-	}
+	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
+		if ((found < 0 || !outer) && numbered(p, (size_t)(slash - p), words, &v) && v >= 0)
+			found = v;
 	return found;
 }
 
@@ -175,22 +172,6 @@ static int64_t pid_of(const char *path, const char *group)
 	return v;
 }
 
-static const char *const passes[] = { "pmc_", "pass_", NULL };
-static const char *const ranks[] = { "rank-", "rank=", NULL };
-
-static bool is_pass_dir(const char *p, size_t len)
-{
-	int64_t v;
-
-	for (const char *const *w = passes; *w; w++) {
-		size_t n = strlen(*w);
-
-		if (len > n && !strncmp(p, *w, n) && rk_num_i64(p + n, len - n, &v) == RK_NUM_OK)
-			return true;
-	}
-	return false;
-}
-
 /* The group without the pass directory and the process number. */
 static char *program_of(const char *group)
 {
@@ -198,17 +179,16 @@ static char *program_of(const char *group)
 	size_t digits = strspn(name, "0123456789");
 	struct rk_bytes b;
 	char *ret = NULL;
+	int64_t v;
 
 	rk_bytes_init(&b, strlen(group) + 2);
 	for (const char *p = group, *slash; p < name; p = slash + 1) {
 		slash = strchr(p, '/');
-		if (!is_pass_dir(p, (size_t)(slash - p)))
+		if (!numbered(p, (size_t)(slash - p), passes, &v))
 			rk_bytes_put(&b, p, (size_t)(slash + 1 - p));
 	}
 	rk_bytes_puts(&b, digits && !name[digits] ? "#" : name);
-	if (rk_bytes_str(&b))
-		ret = rk_strdup(rk_bytes_str(&b));
-	rk_bytes_release(&b);
+	rk_bytes_give(&b, &ret, NULL, NULL);
 	return ret;
 }
 
@@ -274,16 +254,6 @@ static int table_here(const struct rk_found *f)
 	return -1;
 }
 
-/* Tables and databases are never empty, so an empty one is truncated. */
-static bool is_cut_off(const char *path)
-{
-	size_t len = strlen(path);
-	struct stat st;
-
-	return (rk_text_ends(path, len, ".parquet") || rk_text_ends(path, len, ".db")) &&
-	       !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
-}
-
 /* `must`: the user named this file, so an unknown format is an error. */
 static int look_at(struct rk_run *run, const char *path, bool must, struct rk_error *err)
 {
@@ -291,6 +261,7 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 		rk_grow(run->found, &run->cap_found, run->nfound + 1, sizeof(*run->found));
 	struct rk_reader *r = NULL;
 	struct rk_error why = { 0 };
+	struct stat st;
 	int rc;
 
 	if (!f)
@@ -307,7 +278,11 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 			*err = why;
 		return rc;
 	}
-	if (rc == RK_E_UNSUPPORTED && is_cut_off(path)) {
+	/* tables and databases are never empty, so an empty one is truncated */
+	if (rc == RK_E_UNSUPPORTED &&
+	    (rk_text_ends(path, strlen(path), ".parquet") ||
+	     rk_text_ends(path, strlen(path), ".db")) &&
+	    !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size) {
 		rk_error_clear(&why);
 		rc = rk_fail(&why, RK_E_FORMAT, "the file is empty (truncated)");
 	}
@@ -322,12 +297,14 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->tables = r->tables;
 	f->stats_of = r->stats_of;
 	f->in_dir = !must;
-	f->table_here = must ? -1 : table_here(f);
-	f->made_here = !must && !read_once(path) && made_here(path);
-	if (read_once(path))
+	if (!must)
+		f->table_here = table_here(f);
+	if (read_once(path)) {
 		f->kept = r;
-	else
-		rk_reader_close(r);
+		return 0;
+	}
+	f->made_here = !must && made_here(path);
+	rk_reader_close(r);
 	return 0;
 }
 
@@ -350,9 +327,10 @@ static bool is_below(const char *path, const char *dir, size_t len)
 /*
  * In a directory that rockit created or wrote tables to, the tables are read, not their raw files.
  * An aborted run has no tables yet: there the raw files are read. Paths are sorted, so the files of
- * a directory are adjacent; `skip` is set for each file to skip.
+ * a directory are adjacent; `skip` is set for each file to skip. *ret_above: there are folders of
+ * ranks below the directory.
  */
-static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
+static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip, bool *ret_above)
 {
 	const char *dir = w->paths[at];
 	size_t len = dir_len(dir), first = at, last = at;
@@ -362,6 +340,9 @@ static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 		first--;
 	while (last + 1 < w->n && is_below(w->paths[last + 1], dir, len))
 		last++;
+	*ret_above = false;
+	for (size_t i = first; i <= last && !*ret_above; i++)
+		*ret_above = rk_rank_prefix(w->paths[i]) > len + 1;
 	for (size_t i = first; i <= last; i++)
 		tables |= dir_len(w->paths[i]) == len &&
 			  rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
@@ -369,64 +350,44 @@ static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 		skip[i] |= !rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
 }
 
-/* Whether there are rank folders below the folder of path `at`. */
-static bool above_ranks(const struct rk_walk *w, size_t at)
-{
-	size_t len = dir_len(w->paths[at]), first = at;
-	bool above = false;
-
-	while (first > 0 && is_below(w->paths[first - 1], w->paths[at], len))
-		first--;
-	for (size_t i = first; i < w->n && is_below(w->paths[i], w->paths[at], len) && !above; i++)
-		above = rk_rank_prefix(w->paths[i]) > len + 1;
-	return above;
-}
-
 static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_error *err)
 {
-	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip));
-	int rc = skip ? 0 : rk_fail_nomem(err);
+	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip)), above;
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < w->n; i++) {
-		bool record = rk_text_ends(w->paths[i], strlen(w->paths[i]), "/run.json");
+	if (!skip)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < w->n; i++) {
+		size_t len = strlen(w->paths[i]);
 
-		skip[i] |= record;
-		if (record)
+		if (rk_text_ends(w->paths[i], len, "/run.json")) {
+			skip[i] = true;
 			rc = rk_records_add(run, w->paths[i], err);
-		if (record && rc == 0)
-			run->records.v[run->records.n - 1].above = above_ranks(w, i);
-		if (record || rk_text_ends(w->paths[i], strlen(w->paths[i]), "/" KERNELS_FILE))
-			pass_over_raw(w, i, skip);
+			if (rc < 0)
+				goto out;
+			pass_over_raw(w, i, skip, &above);
+			run->records.v[run->records.n - 1].above = above;
+		} else if (rk_text_ends(w->paths[i], len, "/" KERNELS_FILE)) {
+			pass_over_raw(w, i, skip, &above);
+		}
 	}
-	for (size_t i = 0; rc == 0 && i < w->n; i++)
-		if (!skip[i])
-			rc = look_at(run, w->paths[i], false, err);
+	for (size_t i = 0; i < w->n; i++) {
+		if (skip[i])
+			continue;
+		rc = look_at(run, w->paths[i], false, err);
+		if (rc < 0)
+			goto out;
+	}
+out:
 	rk_free(skip);
 	return rc;
 }
 
-/* What went wrong according to the run.json of this directory; NULL: nothing, or there is none. */
-static const char *why_nothing(const struct rk_run *run, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	while (len > 1 && dir[len - 1] == '/')
-		len--;
-	for (size_t i = 0; i < run->records.n; i++) {
-		const struct rk_run_record *r = &run->records.v[i];
-
-		if (r->ours && is_below(r->dir, dir, len) && !r->dir[len + 1])
-			return r->text[RK_REC_WARNING][0] ? r->text[RK_REC_WARNING] : NULL;
-	}
-	return NULL;
-}
-
-/* Nothing to read: names the file that could not be read, if there is one. */
+/* Nothing to read: says which file could not be read, or what the run.json warns about. */
 static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_error *err)
 {
-	size_t n;
+	size_t n, len = strlen(dir);
 	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
-	const char *why = why_nothing(run, dir);
 
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(w[i].kind, "unreadable-file") != 0)
@@ -435,34 +396,49 @@ static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_err
 		rk_error_at(err, w[i].file, w[i].line, 0);
 		return RK_E_FORMAT;
 	}
-	if (why)
-		return rk_fail(err, RK_E_UNSUPPORTED, "no profiler output in '%s': %s", dir, why);
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < run->records.n; i++) {
+		const struct rk_run_record *r = &run->records.v[i];
+
+		if (!r->ours || !is_below(r->dir, dir, len) || r->dir[len + 1])
+			continue;
+		if (r->text[RK_REC_WARNING][0])
+			return rk_fail(err, RK_E_UNSUPPORTED, "no profiler output in '%s': %s", dir,
+				       r->text[RK_REC_WARNING]);
+		break;
+	}
 	return rk_fail(err, RK_E_UNSUPPORTED,
 		       "no profiler output in '%s' (see 'rockit help formats')", dir);
 }
 
 static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err)
 {
-	size_t before = run->nfound, known = 0;
+	size_t before = run->nfound;
 	struct rk_walk w = { 0 };
-	int rc = 0;
+	int rc;
 
 	/* the run.json of raw files is beside their folder */
-	if (rk_text_ends(dir, strlen(dir), "/rocprof_raw"))
+	if (rk_text_ends(dir, strlen(dir), "/rocprof_raw")) {
 		rc = rk_records_near(run, dir, err);
-	if (rc == 0)
-		rc = rk_walk_dir(dir, &w, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = rk_walk_dir(dir, &w, err);
 	if (rc == 0)
 		rc = look_at_all(run, &w, err);
 	rk_walk_release(&w);
+	if (rc < 0)
+		return rc;
 	for (size_t i = before; i < run->nfound; i++)
-		known += run->found[i].ops != NULL;
-	return rc == 0 && !known ? fail_nothing(run, dir, err) : rc;
+		if (run->found[i].ops)
+			return 0;
+	return fail_nothing(run, dir, err);
 }
 
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (!npaths)
 		return rk_fail(err, RK_E_USAGE, "no input given");
@@ -471,17 +447,14 @@ int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, str
 		run->some_ranks |= rk_rank_prefix(paths[i]) ||
 				   rk_rank_of_folder(rk_base_name(paths[i])) >= 0 ||
 				   !strcmp(rk_base_name(paths[i]), "rocprof_raw");
-	for (size_t i = 0; rc == 0 && i < npaths; i++) {
-		if (rk_is_dir(paths[i])) {
+	for (size_t i = 0; i < npaths; i++) {
+		if (rk_is_dir(paths[i]))
 			rc = look_in_dir(run, paths[i], err);
-		} else {
-			rc = look_at(run, paths[i], true, err);
-			if (rc == 0)
-				rc = rk_records_near(run, paths[i], err);
-		}
+		else if ((rc = look_at(run, paths[i], true, err)) == 0)
+			rc = rk_records_near(run, paths[i], err);
+		if (rc < 0)
+			return rc;
 	}
-	if (rc < 0)
-		return rc;
 	rk_records_settle(run);
 	rc = rk_run_places(run, err);
 	if (rc < 0)

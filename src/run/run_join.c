@@ -33,6 +33,22 @@ struct times {
 typedef int each_fn(struct times *t, int64_t pid, int64_t dispatch, double duration,
 		    struct rk_error *err);
 
+/* A table of a file; counters under their keys. The caller closes both, also on failure. */
+static int open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, uint64_t want,
+		      bool repeats, struct rk_reader **ret, struct rk_source **ret_rows,
+		      struct rk_error *err)
+{
+	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, ret, err);
+
+	if (rc < 0)
+		return rc;
+	(*ret)->repeats = repeats;
+	rc = f->ops->scan(*ret, t, want, ret_rows, err);
+	if (rc == 0 && t == RK_COUNTERS)
+		rc = rk_run_keyed_open(f, ret_rows, err);
+	return rc;
+}
+
 /* Reads kernel rows; `repeats`: every row that the file has of a dispatch. */
 static int each_time(struct rk_run *run, struct rk_found *f, bool repeats, struct times *t,
 		     each_fn *use, struct rk_error *err)
@@ -41,13 +57,9 @@ static int each_time(struct rk_run *run, struct rk_found *f, bool repeats, struc
 	struct rk_reader *r = NULL;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
+	int rc = open_table(run, f, RK_KERNELS, want, repeats, &r, &rows, err);
 
-	if (rc == 0) {
-		r->repeats = repeats;
-		rc = f->ops->scan(r, RK_KERNELS, want, &rows, err);
-	}
-	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0)
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
 		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
 			if (rk_column_has(&b->cols[RK_K_DISPATCH], i) &&
 			    rk_column_has(&b->cols[RK_K_DURATION], i))
@@ -56,7 +68,7 @@ static int each_time(struct rk_run *run, struct rk_found *f, bool repeats, struc
 					 (double)rk_batch_int(b, RK_K_DURATION, i, 0), err);
 	rk_source_close(rows);
 	rk_reader_close(r);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 static int note_time(struct times *t, int64_t pid, int64_t dispatch, double duration,
@@ -82,7 +94,9 @@ static int count_time(struct times *t, int64_t pid, int64_t dispatch, double dur
 		return 0;
 	n = isnan(row[i]) ? 1 : row[DISTINCT + i] + 1;
 	rc = rk_matrix_put(t->seen, pid, dispatch, i, duration, err);
-	return rc < 0 ? rc : rk_matrix_put(t->seen, pid, dispatch, DISTINCT + i, n, err);
+	if (rc < 0)
+		return rc;
+	return rk_matrix_put(t->seen, pid, dispatch, DISTINCT + i, n, err);
 }
 
 struct seen {
@@ -136,13 +150,11 @@ static int repeated_times(struct rk_run *run, struct rk_found *f, struct rk_matr
 	struct times t = { .to = m, .col = col };
 	int rc = rk_matrix_new(&run->ctx, 2 * DISTINCT, &t.seen, err);
 
-	if (rc == 0)
-		rc = each_time(run, f, true, &t, note_time, err);
-	if (rc == 0)
-		rc = rk_matrix_layout(t.seen, err);
-	if (rc == 0)
-		rc = each_time(run, f, true, &t, count_time, err);
-	if (rc == 0)
+	if (rc < 0)
+		return rc;
+	if ((rc = each_time(run, f, true, &t, note_time, err)) == 0 &&
+	    (rc = rk_matrix_layout(t.seen, err)) == 0 &&
+	    (rc = each_time(run, f, true, &t, count_time, err)) == 0)
 		rc = each_time(run, f, false, &t, settle_time, err);
 	rk_matrix_free(t.seen);
 	return rc;
@@ -188,32 +200,28 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 			       struct rk_error *err),
 		    struct rk_error *err)
 {
-	struct rk_context *ctx = &c->run->ctx;
 	unsigned name = t == RK_KERNELS ? RK_K_NAME : RK_N_NAME;
 	unsigned id = t == RK_KERNELS ? RK_K_DISPATCH : RK_N_DISPATCH;
 	struct rk_reader *r = NULL;
-	struct rk_source *rows = NULL;
+	struct rk_source *rows = NULL, *named = NULL;
 	const struct rk_batch *b;
-	int rc = rk_reader_open_as(f->path, f->ops, ctx, &r, err);
+	int rc = open_table(c->run, f, t, want | BIT(id), false, &r, &rows, err);
 
-	if (rc == 0)
-		rc = f->ops->scan(r, t, want | BIT(id), &rows, err);
-	if (rc == 0 && t == RK_COUNTERS)
-		rc = rk_run_keyed_open(f, &rows, err);
-	if (rc == 0)
-		rc = rk_names_open(rows, ctx, name, &c->run->style, &rows, err);
-	if (rc < 0)
+	if (rc == 0) {
+		rc = rk_names_open(rows, &c->run->ctx, name, &c->run->style, &named, err);
 		rows = NULL;
+	}
 	c->ordinal = 0;
-	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0)
+	while (rc >= 0 && (rc = rk_source_next(named, &b, err)) > 0)
 		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
 			c->ordinal++;
 			if (c->by_order || rk_column_has(&b->cols[id], i))
 				rc = use(c, b, i, err);
 		}
 	rk_source_close(rows);
+	rk_source_close(named);
 	rk_reader_close(r);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 /* The number of a kernel: its dispatch id or, if the file has none (6.2), its index. */
@@ -227,8 +235,10 @@ static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
 {
 	int64_t id = number_of(c, b, row);
 
-	c->first = id < c->first ? id : c->first;
-	c->last = id > c->last ? id : c->last;
+	if (id < c->first)
+		c->first = id;
+	if (id > c->last)
+		c->last = id;
 	return rk_matrix_note(c->m, -1, id, err);
 }
 
@@ -237,7 +247,9 @@ static int put_kernel(struct checked *c, const struct rk_batch *b, size_t row, s
 	int64_t id = number_of(c, b, row);
 	int rc = rk_matrix_put(c->m, -1, id, c->name, rk_batch_id(b, RK_K_NAME, row), err);
 
-	return rc < 0 ? rc : rk_matrix_put(c->m, -1, id, c->items, items_at(b, row), err);
+	if (rc < 0)
+		return rc;
+	return rk_matrix_put(c->m, -1, id, c->items, items_at(b, row), err);
 }
 
 static int note_other(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
@@ -245,16 +257,11 @@ static int note_other(struct checked *c, const struct rk_batch *b, size_t row, s
 	int64_t id = rk_batch_int(b, RK_K_DISPATCH, row, 0);
 
 	(void)err;
-	c->other_first = id < c->other_first ? id : c->other_first;
-	c->other_last = id > c->other_last ? id : c->other_last;
+	if (id < c->other_first)
+		c->other_first = id;
+	if (id > c->other_last)
+		c->other_last = id;
 	return 0;
-}
-
-static bool agrees(const struct checked *c, const double *known, uint32_t name, uint32_t items)
-{
-	if (isnan(known[c->name]) || (uint32_t)known[c->name] != name)
-		return false;
-	return !items || !(uint32_t)known[c->items] || (uint32_t)known[c->items] == items;
 }
 
 /* Converts an id of the other file; wraps on overflow, since ids may be any distance apart. */
@@ -267,14 +274,18 @@ static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
 	int64_t id = shifted(c, rk_batch_int(b, RK_K_DISPATCH, row, 0));
+	uint32_t name = rk_batch_id(b, RK_K_NAME, row), items = items_at(b, row);
 	const double *known;
 	int rc = rk_matrix_row(c->m, -1, id, &known, err);
 
-	if (rc > 0 && agrees(c, known, rk_batch_id(b, RK_K_NAME, row), items_at(b, row)))
+	if (rc > 0 && !isnan(known[c->name]) && (uint32_t)known[c->name] == name &&
+	    (!items || !(uint32_t)known[c->items] || (uint32_t)known[c->items] == items))
 		return 0;
 	if (!c->mismatches++)
-		c->odd = rk_batch_id(b, RK_K_NAME, row);
-	return rc > 0 ? rk_matrix_put(c->m, -1, id, c->refused, c->file, err) : rc;
+		c->odd = name;
+	if (rc <= 0)
+		return rc;
+	return rk_matrix_put(c->m, -1, id, c->refused, c->file, err);
 }
 
 static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
@@ -284,8 +295,10 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 	double refused;
 	int rc = rk_matrix_get(c->m, -1, id, c->refused, &refused, err);
 
-	if (rc <= 0 || refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
-		return rc < 0 ? rc : 0;
+	if (rc <= 0)
+		return rc;
+	if (refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
+		return 0;
 	/* values of an earlier pass are kept */
 	return rk_join_put(c->m, c->set, rk_batch_id(b, RK_N_COUNTER, row), -1, id,
 			   ((const double *)b->cols[RK_N_VALUE].data)[row], err);
@@ -316,22 +329,21 @@ static int check_file(struct checked *c, struct rk_found *o, struct rk_error *er
 
 static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	c->file++;
 	c->shift = 0;
-	if (!same)
+	if (!same) {
 		rc = check_file(c, o, err);
-	if (rc == 0 && !same && c->mismatches)
-		rk_diag_add(
-			c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
-			"dispatches differ in kernel or grid between passes; their counters were "
-			"not joined: first '%.120s'",
-			rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
-	if (rc == 0)
-		rc = each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter,
-			      err);
-	return rc;
+		if (rc < 0)
+			return rc;
+		if (c->mismatches)
+			rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
+				    "dispatches differ in kernel or grid between passes; their "
+				    "counters were not joined: first '%.120s'",
+				    rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
+	}
+	return each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter, err);
 }
 
 bool rk_run_has_counters(const struct rk_found *f)
@@ -355,17 +367,6 @@ static bool is_separate(const struct rk_found *o, const struct rk_found *f)
 	return strcmp(o->group, f->group) || (len && f->group[len - 1] == '/');
 }
 
-/* How the kernels are numbered, and the range of numbers. */
-static int number_kernels(struct checked *c, struct rk_found *f, struct rk_error *err)
-{
-	int rc = each_row(c, f, RK_KERNELS, 0, note_kernel, err);
-
-	if (rc < 0 || c->first <= c->last)
-		return rc;
-	c->by_order = true;
-	return each_row(c, f, RK_KERNELS, 0, note_kernel, err);
-}
-
 static int pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err)
 {
@@ -378,48 +379,34 @@ static int pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 	c.name = width;
 	c.items = width + 1;
 	c.refused = width + 2;
-	rc = number_kernels(&c, f, err);
-	if (rc == 0)
-		rc = rk_matrix_layout(c.m, err);
-	if (rc == 0)
-		rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err);
+	rc = each_row(&c, f, RK_KERNELS, 0, note_kernel, err);
+	if (rc == 0 && c.first > c.last) {
+		c.by_order = true;
+		rc = each_row(&c, f, RK_KERNELS, 0, note_kernel, err);
+	}
+	if (rc < 0 || (rc = rk_matrix_layout(c.m, err)) < 0 ||
+	    (rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err)) < 0)
+		goto fail;
 	*ret_by_order = c.by_order;
 	c.by_order = false; /* counters always have a dispatch id */
 	/* values measured beside a level counter are second choice */
-	for (size_t i = 0; rc == 0 && i < 2 * run->nfound; i++) {
+	for (size_t i = 0; i < 2 * run->nfound; i++) {
 		struct rk_found *o = &run->found[i % run->nfound];
 
-		if (rk_run_counts_for(o, f) && (o->level && *o->level) == (i >= run->nfound))
-			rc = add_file(&c, o, !is_separate(o, f), err);
+		if (!rk_run_counts_for(o, f) || (o->level && *o->level) != (i >= run->nfound))
+			continue;
+		rc = add_file(&c, o, !is_separate(o, f), err);
+		if (rc < 0)
+			goto fail;
 	}
-	if (rc < 0)
-		rk_matrix_free(c.m);
-	else
-		*ret = c.m;
+	*ret = c.m;
+	return 0;
+fail:
+	rk_matrix_free(c.m);
 	return rc;
 }
 
 /* ---- the join ---- */
-
-/* Reads the counters of a file and calls `use`. */
-static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
-			 int (*use)(void *arg, struct rk_source *rows, struct rk_error *err),
-			 void *arg, struct rk_error *err)
-{
-	struct rk_reader *r = NULL;
-	struct rk_source *rows = NULL;
-	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
-
-	if (rc == 0)
-		rc = f->ops->scan(r, RK_COUNTERS, want, &rows, err);
-	if (rc == 0)
-		rc = rk_run_keyed_open(f, &rows, err);
-	if (rc == 0)
-		rc = use(arg, rows, err);
-	rk_source_close(rows);
-	rk_reader_close(r);
-	return rc;
-}
 
 /* Whether several level counters were integrated: one column cannot hold all integrals. */
 static bool many_levels(const struct rk_run *run)
@@ -444,38 +431,53 @@ static bool many_levels(const struct rk_run *run)
 static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
 			bool many, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
+	for (size_t i = 0; i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
-		bool integral = many && !strcmp(name, RK_LEVEL_ACCUMULATOR);
-		uint32_t key = f->keys[i], own = integral ? key : f->counters[i];
+		uint32_t key = f->keys[i], own = f->counters[i];
 		size_t at = 0, key_at = 0;
-		int column;
+		int column, rc;
 
+		if (many && !strcmp(name, RK_LEVEL_ACCUMULATOR))
+			own = key;
 		rc = rk_counter_set_add(set, &run->ctx, own, err);
+		if (rc < 0)
+			return rc;
 		column = rk_counter_set_next(set, own, &at);
-		if (rc == 0 && column >= 0 && rk_counter_set_next(set, key, &key_at) < 0)
-			rc = rk_counter_set_feed(set, key, (unsigned)column, err);
+		if (column < 0 || rk_counter_set_next(set, key, &key_at) >= 0)
+			continue;
+		rc = rk_counter_set_feed(set, key, (unsigned)column, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int settle_counters(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_counter_set *set = rk_calloc(1, sizeof(*set));
-	int rc = set ? rk_run_counter_names(run, err) : rk_fail_nomem(err);
-	bool many = rc == 0 && many_levels(run);
+	struct rk_counter_set *set;
+	bool many;
+	int rc = rk_run_counter_names(run, err);
 
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+	if (rc < 0)
+		return rc;
+	set = rk_calloc(1, sizeof(*set));
+	if (!set)
+		return rk_fail_nomem(err);
+	many = many_levels(run);
+	for (size_t i = 0; i < run->nfound; i++) {
 		rc = add_counters(set, run, &run->found[i], many, err);
-	if (rc == 0 && set->n)
-		rc = rk_counter_set_schema(set, &run->ctx, err);
-	run->counters.settled = rc == 0;
-	if (rc == 0 && set->n) {
-		run->counters.set = set;
-		return 0;
+		if (rc < 0)
+			goto out;
 	}
+	if (set->n) {
+		rc = rk_counter_set_schema(set, &run->ctx, err);
+		if (rc < 0)
+			goto out;
+		run->counters.set = set;
+		set = NULL;
+	}
+	run->counters.settled = true;
+out:
 	if (set)
 		rk_counter_set_release(set);
 	rk_free(set);
@@ -485,10 +487,12 @@ static int settle_counters(struct rk_run *run, struct rk_error *err)
 int rk_run_counters(struct rk_run *run, struct rk_error *err)
 {
 	char message[96];
-	int rc = run->counters.settled ? 0 : settle_counters(run, err);
+	int rc;
 
-	if (rc < 0 || !run->counters.set || !run->counters.set->more)
+	if (!run->counters.settled && (rc = settle_counters(run, err)) < 0)
 		return rc;
+	if (!run->counters.set || !run->counters.set->more)
+		return 0;
 	snprintf(message, sizeof(message),
 		 "more than %d counters; the others are only in the counters table",
 		 RK_JOIN_MAX_COUNTERS);
@@ -496,34 +500,29 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err)
 	return 0;
 }
 
-struct fill {
-	struct rk_matrix *m;
-	const struct rk_counter_set *set;
-};
-
-static int note_ids(void *arg, struct rk_source *rows, struct rk_error *err)
+/* Notes the dispatches that counters of the process are of, or with `set` fills in their values. */
+static int over_process(struct rk_run *run, const struct rk_found *f, struct rk_matrix *m,
+			const struct rk_counter_set *set, struct rk_error *err)
 {
-	return rk_join_note(((struct fill *)arg)->m, rows, err);
-}
-
-static int fill(void *arg, struct rk_source *rows, struct rk_error *err)
-{
-	struct fill *f = arg;
-
-	return rk_join_fill(f->m, f->set, rows, err);
-}
-
-static int over_process(struct rk_run *run, const struct rk_found *f, uint64_t want,
-			int (*use)(void *arg, struct rk_source *rows, struct rk_error *err),
-			struct fill *arg, struct rk_error *err)
-{
+	uint64_t want = BIT(RK_N_DISPATCH) | BIT(RK_N_PID);
 	int rc = 0;
 
+	if (set)
+		want |= BIT(RK_N_COUNTER) | BIT(RK_N_VALUE);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		struct rk_found *o = &run->found[i];
+		struct rk_source *rows = NULL;
+		struct rk_reader *r = NULL;
 
-		if (rk_run_counts_for(o, f))
-			rc = with_counters(run, o, want, use, arg, err);
+		if (!rk_run_counts_for(o, f))
+			continue;
+		rc = open_table(run, o, RK_COUNTERS, want, false, &r, &rows, err);
+		if (rc == 0 && set)
+			rc = rk_join_fill(m, set, rows, err);
+		else if (rc == 0)
+			rc = rk_join_note(m, rows, err);
+		rk_source_close(rows);
+		rk_reader_close(r);
 	}
 	return rc;
 }
@@ -533,31 +532,18 @@ static int process_matrix(struct rk_run *run, const struct rk_found *f,
 			  const struct rk_counter_set *set, struct rk_matrix **ret,
 			  struct rk_error *err)
 {
-	struct fill arg = { .set = set };
-	uint64_t ids = BIT(RK_N_DISPATCH) | BIT(RK_N_PID);
-	int rc = rk_matrix_new(&run->ctx, (unsigned)set->width, &arg.m, err);
+	struct rk_matrix *m;
+	int rc = rk_matrix_new(&run->ctx, (unsigned)set->width, &m, err);
 
 	if (rc < 0)
 		return rc;
-	rc = over_process(run, f, ids, note_ids, &arg, err);
-	if (rc == 0)
-		rc = rk_matrix_layout(arg.m, err);
-	if (rc == 0)
-		rc = over_process(run, f, ids | BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), fill, &arg,
-				  err);
-	if (rc < 0)
-		rk_matrix_free(arg.m);
-	else
-		*ret = arg.m;
-	return rc;
-}
-
-static bool in_other_passes(const struct rk_run *run, const struct rk_found *f)
-{
-	for (size_t i = 0; i < run->nfound; i++)
-		if (rk_run_counts_for(&run->found[i], f) && is_separate(&run->found[i], f))
-			return true;
-	return false;
+	if ((rc = over_process(run, f, m, NULL, err)) < 0 || (rc = rk_matrix_layout(m, err)) < 0 ||
+	    (rc = over_process(run, f, m, set, err)) < 0) {
+		rk_matrix_free(m);
+		return rc;
+	}
+	*ret = m;
+	return 0;
 }
 
 /* *ret stays NULL if no counters can be joined. */
@@ -565,9 +551,15 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 		     struct rk_matrix **ret, bool *by_order, struct rk_error *err)
 {
 	struct rk_error why = { 0 };
-	int rc = in_other_passes(run, f) ? pass_matrix(run, f, set, ret, by_order, &why) :
-					   process_matrix(run, f, set, ret, &why);
+	bool separate = false;
+	int rc;
 
+	for (size_t i = 0; i < run->nfound && !separate; i++)
+		separate = rk_run_counts_for(&run->found[i], f) && is_separate(&run->found[i], f);
+	if (separate)
+		rc = pass_matrix(run, f, set, ret, by_order, &why);
+	else
+		rc = process_matrix(run, f, set, ret, &why);
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
 			    "%s; counters are only in the counters table", why.message);
@@ -588,10 +580,7 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 	if (rk_run_has_columns(f))
 		return rk_run_columns_open(run, f, set, rows, err);
 	rc = matrix_of(run, f, set, &m, &by_order, err);
-	/*
-	 * a long file of rocprof-compute has kernels and the counters of all passes in the same
-	 * rows
-	 */
+	/* a long file of rocprof-compute has kernels and counters of all passes in the same rows */
 	if (rc == 0 && m && set->times && rk_run_has_counters(f) && f->ops->repeats_dispatches)
 		rc = repeated_times(run, f, m, (unsigned)set->n - 1, err);
 	if (rc < 0) {

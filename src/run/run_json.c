@@ -222,9 +222,8 @@ static int read_texts(const struct rk_tree *root, struct rk_run_record *r, struc
 			return rk_fail_nomem(err);
 	}
 	/* cut at a comma: half a number would be another rank */
-	comma = strlen(r->text[RK_REC_RANKS]) == RANKS_MAX ? strrchr(r->text[RK_REC_RANKS], ',') :
-							     NULL;
-	if (comma)
+	comma = strrchr(r->text[RK_REC_RANKS], ',');
+	if (comma && strlen(r->text[RK_REC_RANKS]) == RANKS_MAX)
 		*comma = '\0';
 	return 0;
 }
@@ -234,7 +233,9 @@ static int64_t number_at(const struct rk_tree *root, enum rk_run_key k, int64_t 
 	const struct rk_tree *t = rk_run_json_at(root, k);
 	int64_t v;
 
-	return t && t->kind == RK_TREE_NUMBER && rk_tree_int(t, &v) && v >= 0 && v <= most ? v : -1;
+	if (!t || t->kind != RK_TREE_NUMBER || !rk_tree_int(t, &v) || v < 0 || v > most)
+		return -1;
+	return v;
 }
 
 /*
@@ -256,38 +257,38 @@ static void read_snapshot(const struct rk_tree *t, struct rk_run_record *r)
 	r->snapshots[r->nsnapshots++] = s;
 }
 
-static void read_numbers(const struct rk_tree *root, struct rk_run_record *r)
-{
-	r->rank = number_at(root, RK_RUN_RANK, INT32_MAX);
-	r->local_rank = number_at(root, RK_RUN_LOCAL_RANK, INT32_MAX);
-	r->size = number_at(root, RK_RUN_SIZE, INT32_MAX);
-	r->status = number_at(root, RK_RUN_EXIT_STATUS, INT32_MAX);
-	r->kernels = number_at(root, RK_RUN_DELIVERED_KERNELS, INT64_MAX);
-	r->mismatches = number_at(root, RK_RUN_REPAIRED_MISMATCHES, INT64_MAX);
-	r->clock_error_ns = number_at(root, RK_RUN_CLOCK_ERROR, INT64_MAX / 4);
-	r->nsnapshots = 0;
-	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_START), r);
-	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_END), r);
-}
-
 /* `rc`, `why` and `t` are the result of parsing; takes ownership of `t`. */
 static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
 		       struct rk_run_record *ret, struct rk_error *err)
 {
+	const struct rk_tree *root = NULL;
 	const char *fault = NULL;
 
 	if (rc < 0)
 		fault = why->message;
 	else if (t->kind != RK_TREE_OBJECT)
 		fault = "not a JSON object";
-	ret->ours = !fault && (rk_run_json_at(t, RK_RUN_ROCKIT) || rk_run_json_recorded(t) ||
-			       rk_run_json_at(t, RK_RUN_RANK));
+	else if (rk_run_json_at(t, RK_RUN_ROCKIT) || rk_run_json_recorded(t) ||
+		 rk_run_json_at(t, RK_RUN_RANK))
+		root = t;
+	ret->ours = root != NULL;
 	ret->fault = fault ? plain(fault, TEXT_MAX) : NULL;
-	read_numbers(ret->ours ? t : NULL, ret);
+
+	ret->rank = number_at(root, RK_RUN_RANK, INT32_MAX);
+	ret->local_rank = number_at(root, RK_RUN_LOCAL_RANK, INT32_MAX);
+	ret->size = number_at(root, RK_RUN_SIZE, INT32_MAX);
+	ret->status = number_at(root, RK_RUN_EXIT_STATUS, INT32_MAX);
+	ret->kernels = number_at(root, RK_RUN_DELIVERED_KERNELS, INT64_MAX);
+	ret->mismatches = number_at(root, RK_RUN_REPAIRED_MISMATCHES, INT64_MAX);
+	ret->clock_error_ns = number_at(root, RK_RUN_CLOCK_ERROR, INT64_MAX / 4);
+	ret->nsnapshots = 0;
+	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_START), ret);
+	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_END), ret);
+
 	if (rc == RK_E_NOMEM || (fault && !ret->fault))
 		rc = rk_fail_nomem(err);
 	else
-		rc = read_texts(ret->ours ? t : NULL, ret, err);
+		rc = read_texts(root, ret, err);
 	rk_tree_free(t);
 	return rc;
 }

@@ -43,16 +43,20 @@ int rk_records_add(struct rk_run *run, const char *path, struct rk_error *err)
 	run->records.v = v;
 	v += run->records.n++;
 	*v = (struct rk_run_record){ .dir = rk_strndup(path, dir_len(path)) };
-	return v->dir ? rk_record_load(path, v, err) : rk_fail_nomem(err);
+	if (!v->dir)
+		return rk_fail_nomem(err);
+	return rk_record_load(path, v, err);
 }
 
 static int add_if_there(struct rk_run *run, const char *path, size_t dir, struct rk_error *err)
 {
 	char *record = rk_strf("%.*s" RK_RUN_JSON, (int)dir, path);
 	struct stat st;
-	int rc = record ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
-	if (record && !stat(record, &st) && S_ISREG(st.st_mode))
+	if (!record)
+		return rk_fail_nomem(err);
+	if (!stat(record, &st) && S_ISREG(st.st_mode))
 		rc = rk_records_add(run, record, err);
 	rk_free(record);
 	return rc;
@@ -63,29 +67,15 @@ int rk_records_near(struct rk_run *run, const char *path, struct rk_error *err)
 	size_t dir = dir_len(path), rank = rk_rank_prefix(path);
 	int rc = add_if_there(run, path, dir, err);
 
-	return rc == 0 && rank && rank != dir ? add_if_there(run, path, rank, err) : rc;
+	if (rc < 0 || !rank || rank == dir)
+		return rc;
+	return add_if_there(run, path, rank, err);
 }
 
 static int by_dir(const void *a, const void *b)
 {
 	return strcmp(((const struct rk_run_record *)a)->dir,
 		      ((const struct rk_run_record *)b)->dir);
-}
-
-/* Folders may be named twice, or several of their files. */
-static void drop_doubles(struct rk_run *run)
-{
-	size_t n = 0;
-
-	if (run->records.n)
-		qsort(run->records.v, run->records.n, sizeof(*run->records.v), by_dir);
-	for (size_t i = 0; i < run->records.n; i++) {
-		if (n && !by_dir(&run->records.v[n - 1], &run->records.v[i]))
-			rk_record_clear(&run->records.v[i]);
-		else
-			run->records.v[n++] = run->records.v[i];
-	}
-	run->records.n = n;
 }
 
 static const struct rk_run_record *find(const struct rk_run *run, const char *dir, size_t len)
@@ -129,18 +119,34 @@ static const struct rk_run_record *nearest(const struct rk_run *run, const char 
 const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path)
 {
 	for (size_t len = dir_len(path);; len--) {
-		const struct rk_run_record *r =
-			!len || path[len - 1] == '/' ? find(run, path, len) : NULL;
+		const struct rk_run_record *r = NULL;
 
-		if ((r && r->ours && r->above) || !len)
-			return r && r->ours && r->above ? r : NULL;
+		if (!len || path[len - 1] == '/')
+			r = find(run, path, len);
+		if (r && r->ours && r->above)
+			return r;
+		if (!len)
+			return NULL;
 	}
 }
 
 void rk_records_settle(struct rk_run *run)
 {
-	drop_doubles(run);
-	for (size_t i = 0; run->records.n && i < run->nfound; i++) {
+	struct rk_run_records *v = &run->records;
+	size_t n = 0;
+
+	if (!v->n)
+		return;
+	/* folders may be named twice, or several of their files */
+	qsort(v->v, v->n, sizeof(*v->v), by_dir);
+	for (size_t i = 0; i < v->n; i++) {
+		if (n && !by_dir(&v->v[n - 1], &v->v[i]))
+			rk_record_clear(&v->v[i]);
+		else
+			v->v[n++] = v->v[i];
+	}
+	v->n = n;
+	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 		const struct rk_run_record *r = nearest(run, f->path);
 
@@ -206,31 +212,37 @@ static int add_place(struct rk_run *run, int64_t rank, const char *path,
 	if (!v)
 		return rk_fail_nomem(err);
 	run->places.v = v;
-	v[run->places.n] = (struct rk_rank_place){ .rank = rank,
-						   .folder = rk_strndup(name, len),
-						   .record = record,
-						   .order = run->places.n,
-						   .tables = f ? f->tables : 0,
-						   .unreadable = f && f->unreadable,
-						   .hive = hive };
-	return v[run->places.n++].folder ? 0 : rk_fail_nomem(err);
+	v += run->places.n;
+	*v = (struct rk_rank_place){ .rank = rank,
+				     .folder = rk_strndup(name, len),
+				     .record = record,
+				     .order = run->places.n++,
+				     .hive = hive };
+	if (f) {
+		v->tables = f->tables;
+		v->unreadable = f->unreadable;
+	}
+	return v->folder ? 0 : rk_fail_nomem(err);
 }
 
 /* The rank of a record: from its folder, else from the record itself; -1: none. */
 static int64_t rank_of(const struct rk_run_record *r)
 {
 	size_t len = rk_rank_prefix(r->dir);
-	const char *name = r->dir + (len ? len - 1 : 0);
+	const char *name;
 	int64_t v;
 
 	if (!len)
 		return r->above ? -1 : r->rank;
 	if (r->dir[len])
 		return -1; /* somewhere within it */
+	name = r->dir + len - 1;
 	while (name > r->dir && name[-1] != '/')
 		name--;
 	name += 5;
-	return rk_num_i64(name, (size_t)(r->dir + len - 1 - name), &v) == RK_NUM_OK ? v : -1;
+	if (rk_num_i64(name, (size_t)(r->dir + len - 1 - name), &v) != RK_NUM_OK)
+		return -1;
+	return v;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -244,49 +256,45 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Merges entries of the same place. */
-static void merge(struct rk_run *run)
+/* All places of ranks, each once. */
+static int gather(struct rk_run *run, struct rk_error *err)
 {
+	struct rk_run_places *v = &run->places;
 	size_t n = 0;
+	int rc;
 
-	if (run->places.n)
-		qsort(run->places.v, run->places.n, sizeof(*run->places.v), by_rank);
-	for (size_t i = 0; i < run->places.n; i++) {
-		struct rk_rank_place *p = &run->places.v[i],
-				     *last = n ? &run->places.v[n - 1] : NULL;
+	for (size_t i = 0; i < run->records.n; i++) {
+		const struct rk_run_record *r = &run->records.v[i];
+		int64_t rank = r->ours || r->fault ? rank_of(r) : -1;
+
+		if (rank >= 0 && (rc = add_place(run, rank, r->dir, r, NULL, err)) < 0)
+			return rc;
+	}
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (f->rank >= 0 && (rc = add_place(run, f->rank, f->path, f->record, f, err)) < 0)
+			return rc;
+	}
+	if (!v->n)
+		return 0;
+
+	qsort(v->v, v->n, sizeof(*v->v), by_rank);
+	for (size_t i = 0; i < v->n; i++) {
+		struct rk_rank_place *p = &v->v[i], *last = n ? &v->v[n - 1] : NULL;
 
 		if (!last || last->rank != p->rank || strcmp(last->folder, p->folder) != 0) {
-			run->places.v[n++] = *p;
+			v->v[n++] = *p;
 			continue;
 		}
 		last->tables |= p->tables;
 		last->unreadable += p->unreadable;
-		last->record = last->record ? last->record : p->record;
+		if (!last->record)
+			last->record = p->record;
 		rk_free(p->folder);
 	}
-	run->places.n = n;
-}
-
-static int gather(struct rk_run *run, struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < run->records.n; i++) {
-		const struct rk_run_record *r = &run->records.v[i];
-		int64_t rank = r->ours || r->fault ? rank_of(r) : -1;
-
-		if (rank >= 0)
-			rc = add_place(run, rank, r->dir, r, NULL, err);
-	}
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
-
-		if (f->rank >= 0)
-			rc = add_place(run, f->rank, f->path, f->record, f, err);
-	}
-	if (rc == 0)
-		merge(run);
-	return rc;
+	v->n = n;
+	return 0;
 }
 
 /* ---- choosing the folders ---- */
@@ -400,37 +408,39 @@ const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t ra
 		else
 			to = mid;
 	}
-	return from < run->places.n && run->places.v[from].rank == rank ? &run->places.v[from] :
-									  NULL;
-}
-
-/* A file of a skipped place is skipped. */
-static void leave_out(struct rk_run *run, struct rk_found *f)
-{
-	const struct rk_rank_place *p = rk_run_place_of(run, f->rank);
-	const struct rk_rank_place *end = run->places.v + run->places.n;
-	const char *name;
-	bool hive;
-	size_t len = name_place(f->path, f->record, &name, &hive);
-
-	for (; p && p < end && p->rank == f->rank; p++) {
-		if (strncmp(p->folder, name, len) != 0 || p->folder[len] || !fates[p->fate])
-			continue;
-		f->left_out = fates[p->fate];
-		f->tables = 0;
-	}
+	if (from == run->places.n || run->places.v[from].rank != rank)
+		return NULL;
+	return &run->places.v[from];
 }
 
 int rk_run_places(struct rk_run *run, struct rk_error *err)
 {
+	const struct rk_rank_place *end;
 	int rc = gather(run, err);
 
 	if (rc < 0)
 		return rc;
 	choose(run);
-	for (size_t i = 0; i < run->nfound; i++)
-		if (run->found[i].rank >= 0)
-			leave_out(run, &run->found[i]);
+	/* a file of a skipped place is skipped */
+	end = run->places.v + run->places.n;
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+		const struct rk_rank_place *p;
+		const char *name;
+		bool hive;
+		size_t len;
+
+		if (f->rank < 0)
+			continue;
+		len = name_place(f->path, f->record, &name, &hive);
+		p = rk_run_place_of(run, f->rank);
+		for (; p && p < end && p->rank == f->rank; p++) {
+			if (strncmp(p->folder, name, len) != 0 || p->folder[len] || !fates[p->fate])
+				continue;
+			f->left_out = fates[p->fate];
+			f->tables = 0;
+		}
+	}
 	return 0;
 }
 

@@ -15,11 +15,6 @@
 #include "base/text.h"
 #include "run/run.h"
 
-static bool named(const struct rk_found *f, const char *word)
-{
-	return strstr(rk_base_name(f->path), word) != NULL;
-}
-
 static enum rk_precedence precedence_of(const struct rk_found *f, enum rk_table t)
 {
 	enum rk_precedence p = f->ops->precedence;
@@ -112,8 +107,13 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		return false;
 	/* one program, executed once per counter file: each of them has all dispatches */
 	if (t == RK_KERNELS && precedence_of(o, t) == RK_PRECEDENCE_COUNTERS &&
-	    precedence_of(f, t) == RK_PRECEDENCE_COUNTERS)
-		return named(o, "pmc_perf") != named(f, "pmc_perf") ? named(o, "pmc_perf") : o < f;
+	    precedence_of(f, t) == RK_PRECEDENCE_COUNTERS) {
+		bool all = strstr(rk_base_name(o->path), "pmc_perf");
+
+		if (all != (strstr(rk_base_name(f->path), "pmc_perf") != NULL))
+			return all;
+		return o < f;
+	}
 	return precedence_of(o, t) < precedence_of(f, t);
 }
 
@@ -147,15 +147,6 @@ static int least_pass(const struct rk_run *run, bool made_here)
 	return pass;
 }
 
-static void explain(struct rk_run *run, size_t i, const char *fmt, const char *arg)
-{
-	size_t len = strlen(fmt) + strlen(arg) + 1;
-
-	run->reasons[i] = rk_alloc(len);
-	if (run->reasons[i])
-		snprintf(run->reasons[i], len, fmt, arg);
-}
-
 /*
  * An earlier file that is this file under another name or named twice, or its uncompressed version.
  */
@@ -174,14 +165,24 @@ static const char *copied_before(const struct rk_run *run, size_t i)
 	return NULL;
 }
 
+/* Decides which tables are read from the file, or says why none is. */
 static void settle_one(struct rk_run *run, size_t i, int pass)
 {
 	struct rk_found *f = &run->found[i];
-	const char *better = f->ops ? copied_before(run, i) : NULL;
+	char **reason = &run->reasons[i];
+	const char *better;
 
-	if (f->left_out || better) {
-		explain(run, i, f->left_out ? "%s" : "the same rows are in %s",
-			f->left_out ? f->left_out : better);
+	if (f->left_out) {
+		*reason = rk_strdup(f->left_out);
+		return;
+	}
+	if (!f->ops) {
+		*reason = rk_strdup("not a format rockit knows");
+		return;
+	}
+	better = copied_before(run, i);
+	if (better) {
+		*reason = rk_strf("the same rows are in %s", better);
 		return;
 	}
 	for (unsigned t = 0; t < RK_NTABLES; t++) {
@@ -190,7 +191,8 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 		if (!(f->tables >> t & 1))
 			continue;
 		if (t == RK_KERNELS && f->pass != pass) {
-			better = better ? better : "another pass";
+			if (!better)
+				better = "another pass";
 			continue;
 		}
 		other = better_source(run, f, t);
@@ -199,29 +201,8 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 		else
 			f->used |= RK_TABLE_BIT(t);
 	}
-	if (!f->ops)
-		explain(run, i, "%s", "not a format rockit knows");
-	else if (!f->used && better)
-		explain(run, i, "the same rows are in %s", better);
-}
-
-/* Numbers the processes of one program and pass by their order: pids differ between executions. */
-static void number_processes(struct rk_run *run)
-{
-	for (size_t i = 0; i < run->nfound; i++) {
-		struct rk_found *f = &run->found[i];
-
-		for (size_t j = 0; j < i; j++) {
-			const struct rk_found *o = &run->found[j];
-
-			if (o->program_hash != f->program_hash || o->pass != f->pass ||
-			    strcmp(o->program, f->program))
-				continue;
-			f->ordinal = o->ordinal + (same_process(o, f) ? 0 : 1);
-			if (same_process(o, f))
-				break;
-		}
-	}
+	if (!f->used && better)
+		*reason = rk_strf("the same rows are in %s", better);
 }
 
 /* The depth of the folder of `o`, whose process left raw files, if it is above this one; else 0. */
@@ -241,11 +222,14 @@ static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *err)
 {
 	const struct rk_found *owner = NULL;
+	size_t depth = 0;
 	char *group;
 
 	for (size_t i = 0; i < run->nfound; i++)
-		if (lies_above(&run->found[i], raw) > (owner ? lies_above(owner, raw) : 0))
+		if (lies_above(&run->found[i], raw) > depth) {
 			owner = &run->found[i];
+			depth = lies_above(owner, raw);
+		}
 	if (!owner)
 		return 0;
 	group = rk_strdup(owner->group);
@@ -294,7 +278,22 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		f->program_hash = rk_hash_bytes(f->program, strlen(f->program));
 		f->stem_hash = rk_hash_bytes(f->path, f->stem);
 	}
-	number_processes(run);
+	/* number the processes of one program and pass by order: pids differ between executions */
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		for (size_t j = 0; j < i; j++) {
+			const struct rk_found *o = &run->found[j];
+
+			if (o->program_hash != f->program_hash || o->pass != f->pass ||
+			    strcmp(o->program, f->program))
+				continue;
+			f->ordinal = o->ordinal;
+			if (same_process(o, f))
+				break;
+			f->ordinal++;
+		}
+	}
 
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];

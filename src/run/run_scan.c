@@ -24,58 +24,25 @@ struct hide {
 	struct rk_batch batch;
 };
 
-/* Removes secrets from `text` and, if requested, names and places. */
-static bool clean(const struct hide *h, const char *text, struct rk_bytes *out)
-{
-	struct rk_bytes plain;
-
-	if (!h->redact) {
-		rk_hide_argument(out, NULL, text);
-		return rk_bytes_str(out) != NULL;
-	}
-	rk_bytes_init(&plain, COMMAND_BYTES_MAX);
-	rk_hide_argument(&plain, NULL, text);
-	if (rk_bytes_str(&plain))
-		rk_redact_text(out, rk_bytes_str(&plain), &h->self.who);
-	else
-		out->bad = true;
-	rk_bytes_release(&plain);
-	return rk_bytes_str(out) != NULL;
-}
-
+/* Removes secrets from a command line and, if requested, names and places. */
 static int hide_one(const struct hide *h, uint32_t id, uint32_t *ret, struct rk_error *err)
 {
-	struct rk_bytes text, out;
-	size_t len;
-	const char *recorded = rk_strtab_borrow(h->ctx->names, id, &len);
+	struct rk_bytes hidden, redacted, *out = &hidden;
 	int rc;
 
-	rk_bytes_init(&text, COMMAND_BYTES_MAX);
-	rk_bytes_init(&out, COMMAND_BYTES_MAX);
-	rk_bytes_put(&text, recorded, len);
-	if (rk_bytes_str(&text) && clean(h, rk_bytes_str(&text), &out))
-		rc = rk_strtab_add(h->ctx->names, (const char *)out.data, out.len, ret, err);
+	rk_bytes_init(&hidden, COMMAND_BYTES_MAX);
+	rk_bytes_init(&redacted, COMMAND_BYTES_MAX);
+	rk_hide_argument(&hidden, NULL, rk_strtab_borrow(h->ctx->names, id, NULL));
+	if (h->redact && rk_bytes_str(&hidden)) {
+		rk_redact_text(&redacted, rk_bytes_str(&hidden), &h->self.who);
+		out = &redacted;
+	}
+	if (rk_bytes_str(out))
+		rc = rk_strtab_add(h->ctx->names, (const char *)out->data, out->len, ret, err);
 	else
 		rc = rk_fail_nomem(err);
-	rk_bytes_release(&text);
-	rk_bytes_release(&out);
-	return rc;
-}
-
-static int replace(struct hide *h, const struct rk_batch *b, struct rk_error *err)
-{
-	const uint32_t *from = b->cols[RK_O_COMMAND].data;
-	int rc = 0;
-
-	if (h->cap < b->nrows) {
-		rk_free(h->ids);
-		h->ids = rk_alloc(b->nrows * sizeof(*h->ids));
-		h->cap = h->ids ? b->nrows : 0;
-		if (!h->ids)
-			return rk_fail_nomem(err);
-	}
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
-		rc = hide_one(h, from[i], &h->ids[i], err);
+	rk_bytes_release(&hidden);
+	rk_bytes_release(&redacted);
 	return rc;
 }
 
@@ -83,17 +50,26 @@ static int hide_next(struct rk_source *base, const struct rk_batch **batch, stru
 {
 	struct hide *h = (struct hide *)base;
 	const struct rk_batch *b;
+	const uint32_t *from;
+	void *grown;
 	int rc = rk_source_next(h->rows, &b, err);
 
 	if (rc <= 0)
 		return rc;
-	if (!b->cols[RK_O_COMMAND].data) {
+	from = b->cols[RK_O_COMMAND].data;
+	if (!from) {
 		*batch = b;
 		return 1;
 	}
-	rc = replace(h, b, err);
-	if (rc < 0)
-		return rc;
+	grown = rk_grow(h->ids, &h->cap, b->nrows, sizeof(*h->ids));
+	if (!grown)
+		return rk_fail_nomem(err);
+	h->ids = grown;
+	for (size_t i = 0; i < b->nrows; i++) {
+		rc = hide_one(h, from[i], &h->ids[i], err);
+		if (rc < 0)
+			return rc;
+	}
 	memcpy(h->cols, b->cols, sizeof(h->cols));
 	h->cols[RK_O_COMMAND].data = h->ids;
 	h->batch = (struct rk_batch){ b->schema, b->nrows, h->cols };
@@ -179,58 +155,44 @@ static void stamp(struct stamps *s, int field, int64_t value, bool over)
 	s->v[s->n++] = (struct rk_stamp){ (unsigned)field, value, over };
 }
 
-/*
- * The node of a rank is the launcher's name for it, in all tables: profilers may use another name
- * for the machine.
- */
-static int stamp_node(struct scan *s, const struct rk_found *f, struct stamps *to,
-		      struct rk_error *err)
+/* The rows of one table of a file, with values from its path and the run.json beside it. */
+static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
 	const char *name = f->record ? f->record->text[RK_REC_NODE] : "";
-	bool over = f->record && f->record->rank >= 0;
-	uint32_t node;
-	int rc = rk_hive_node(&s->run->ctx, f->path, &node, err);
-
-	if (rc == 0 && !node && name[0])
-		rc = rk_strtab_add(s->run->ctx.names, name, strlen(name), &node, err);
-	if (rc == 0 && node)
-		stamp(to, place[s->table].node, (int64_t)node, over);
-	return rc;
-}
-
-/* The rows of one table of a file, with values from its path and the run.json beside it. */
-static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
-{
 	struct stamps stamps = { .want = s->want };
-	int rc = stamp_node(s, f, &stamps, err);
+	struct rk_context *ctx = &s->run->ctx;
+	uint32_t node;
+	int rc;
 
+	if (!f->kept && (rc = rk_reader_open_as(f->path, f->ops, ctx, &s->reader, err)) < 0)
+		goto fail;
+	/*
+	 * the node of a rank is the launcher's name for it, in all tables: profilers may use another
+	 * name for the machine
+	 */
+	rc = rk_hive_node(ctx, f->path, &node, err);
+	if (rc == 0 && !node && name[0])
+		rc = rk_strtab_add(ctx->names, name, strlen(name), &node, err);
 	if (rc < 0)
-		return rc;
+		goto fail;
+	if (node)
+		stamp(&stamps, place[s->table].node, (int64_t)node,
+		      f->record && f->record->rank >= 0);
 	stamp(&stamps, place[s->table].pid, f->pid, false);
 	stamp(&stamps, place[s->table].rank, f->rank, false);
 	stamp(&stamps, place[s->table].pass, f->pass, false);
 	if (s->table == RK_PROCESSES && f->record)
 		stamp(&stamps, RK_O_LOCAL_RANK, f->record->local_rank, false);
+
 	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
-	if (rc == 0 && f->ops->serial)
-		rc = rk_ahead_open(s->rows, &s->run->ctx, &s->rows, err);
-	if (rc == 0)
-		rc = rk_stamp_open(s->rows, stamps.v, stamps.n, &s->rows, err);
-	if (rc == 0 && s->counters)
-		rc = rk_run_join(s->run, f, s->counters, &s->rows, err);
-	if (rc < 0)
-		s->rows = NULL;
-	return rc;
-}
-
-static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
-{
-	int rc = f->kept ? 0 : rk_reader_open_as(f->path, f->ops, &s->run->ctx, &s->reader, err);
-
-	if (rc == 0)
-		rc = open_rows(s, f, err);
-	if (rc < 0)
-		rk_error_at(err, f->path, 0, 0);
+	if (rc < 0 || (f->ops->serial && (rc = rk_ahead_open(s->rows, ctx, &s->rows, err)) < 0) ||
+	    (rc = rk_stamp_open(s->rows, stamps.v, stamps.n, &s->rows, err)) < 0 ||
+	    (s->counters && (rc = rk_run_join(s->run, f, s->counters, &s->rows, err)) < 0))
+		goto fail;
+	return 0;
+fail:
+	s->rows = NULL;
+	rk_error_at(err, f->path, 0, 0);
 	return rc;
 }
 
@@ -394,11 +356,12 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err)
 {
-	int rc = rk_run_counters(run, err);
+	int rc;
 
-	if (rc == 0)
-		rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters.set, ret, err);
-	return rc < 0 ? rc : rk_run_energy_open(run, ret, err);
+	if ((rc = rk_run_counters(run, err)) < 0 ||
+	    (rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters.set, ret, err)) < 0)
+		return rc;
+	return rk_run_energy_open(run, ret, err);
 }
 
 int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,

@@ -48,12 +48,15 @@ int rk_sorted_table(struct rk_sorted *s, enum rk_table t, struct rk_source **ret
 		    struct rk_error *err)
 {
 	struct rk_source *rows;
-	int rc = t == RK_KERNELS ? rk_run_scan_kernels(s->run, &rows, err) :
-				   rk_run_scan(s->run, t, RK_WANT_ALL, &rows, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_sorted_rows(s, &rows, err);
-	return rc < 0 ? rc : rk_times_open(rows, &s->run->ctx, ret, err);
+	if (t == RK_KERNELS)
+		rc = rk_run_scan_kernels(s->run, &rows, err);
+	else
+		rc = rk_run_scan(s->run, t, RK_WANT_ALL, &rows, err);
+	if (rc < 0 || (rc = rk_sorted_rows(s, &rows, err)) < 0)
+		return rc;
+	return rk_times_open(rows, &s->run->ctx, ret, err);
 }
 
 int rk_sorted_look(struct rk_sorted *s, enum rk_table t, bool wide, struct rk_error *err)
@@ -63,13 +66,11 @@ int rk_sorted_look(struct rk_sorted *s, enum rk_table t, bool wide, struct rk_er
 	struct rk_source *rows;
 	const struct rk_batch *b;
 	size_t warnings;
-	int rc = 0;
+	int rc;
 
 	if (spills(s, t) || schema->time_field < 0)
 		return 0;
-	if (wide)
-		rc = rk_run_counters(run, err);
-	if (rc < 0)
+	if (wide && (rc = rk_run_counters(run, err)) < 0)
 		return rc;
 	rk_diag_list(run->ctx.diag, &warnings);
 	/* the window depends on the row width; for usual rows reading the times is enough */
@@ -77,9 +78,7 @@ int rk_sorted_look(struct rk_sorted *s, enum rk_table t, bool wide, struct rk_er
 		rc = rk_run_scan_kernels(run, &rows, err);
 	else
 		rc = rk_run_scan(run, t, UINT64_C(1) << schema->time_field, &rows, err);
-	if (rc == 0)
-		rc = rk_sort_window_open(rows, &run->ctx, &rows, err);
-	if (rc == 0) {
+	if (rc == 0 && (rc = rk_sort_window_open(rows, &run->ctx, &rows, err)) == 0) {
 		while ((rc = rk_source_next(rows, &b, err)) > 0)
 			;
 		rk_source_close(rows);
