@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/handle.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -148,8 +149,10 @@ static char shell_character(const char *s)
 	for (; *s; s++) {
 		if (quote != '\'' && *s == '\\' && s[1])
 			s++;
-		else if (quote ? *s == quote : (*s == '\'' || *s == '"'))
-			quote = quote ? '\0' : *s;
+		else if (quote && *s == quote)
+			quote = '\0';
+		else if (!quote && (*s == '\'' || *s == '"'))
+			quote = *s;
 		else if (quote != '\'' && strchr("$`", *s))
 			return *s;
 		else if (!quote && strchr("&|;<>()\n", *s))
@@ -163,24 +166,6 @@ static bool is_one_of(const char *word, const char *const *words)
 	while (*words && strcmp(*words, word) != 0)
 		words++;
 	return *words != NULL;
-}
-
-/* "bash .../rocprof_wrapper.sh" or a profiler: all that may precede the options. */
-static int skip_program(struct words *w)
-{
-	static const char *const shells[] = { "bash", "sh", NULL };
-	static const char *const programs[] = { "rocprof_wrapper.sh", "rocprofv3", "rocprofv2",
-						"rocprof", NULL };
-	const struct rk_list *l = w->l;
-
-	while (w->at < l->n && is_one_of(rk_base_name(l->v[w->at]), shells))
-		w->at++;
-	if (w->at == l->n)
-		return refuse(w, "it has no", "rocprof_wrapper.sh");
-	if (!is_one_of(rk_base_name(l->v[w->at]), programs))
-		return refuse(w, "it would start", l->v[w->at]);
-	w->at++;
-	return 0;
 }
 
 static bool option_next(const struct words *w)
@@ -201,8 +186,13 @@ static bool switched_on(struct words *w)
 {
 	static const char *const no[] = { "n", "no", "f", "false", "off", "0", NULL };
 	static const char *const yes[] = { "y", "yes", "t", "true", "on", "1", NULL };
-	const char *next = w->value ? w->value : option_next(w) ? "" : w->l->v[w->at];
+	const char *next = "";
 	bool off = false, said = false;
+
+	if (w->value)
+		next = w->value;
+	else if (!option_next(w))
+		next = w->l->v[w->at];
 
 	for (unsigned i = 0; no[i]; i++) {
 		off |= rk_text_ieq(next, strlen(next), no[i]);
@@ -220,76 +210,55 @@ static int add_spec(struct words *w, const char *spec)
 					       "communication_bound.txt", "full_profile.txt",
 					       NULL };
 	struct rk_draft *d = w->m->d;
-	struct rk_list text = { 0 };
 	const char *had = d->text[RK_DRAFT_COUNTERS], *base = rk_base_name(spec);
 	int len = (int)strlen(spec), rc;
+	char *text;
 
 	if (strstr(spec, "tools/counters/") && is_one_of(base, shipped)) {
 		spec = base;
 		len = (int)(strlen(base) - strlen(".txt"));
 	}
-	rk_list_addf(&text, "%s%s%.*s", had, had[0] ? "," : "", len, spec);
-	rc = text.bad ? rk_fail_nomem(w->m->err) :
-			rk_draft_set(d, RK_DRAFT_COUNTERS, text.v[0], w->m->err);
-	rk_list_release(&text);
-	return rc;
-}
-
-static int take_pmc(struct words *w)
-{
-	int rc = 0;
-
-	if (w->value)
-		return add_spec(w, w->value);
-	while (rc == 0 && !option_next(w))
-		rc = add_spec(w, w->l->v[w->at++]);
+	text = rk_strf("%s%s%.*s", had, had[0] ? "," : "", len, spec);
+	if (!text)
+		return rk_fail_nomem(w->m->err);
+	rc = rk_draft_set(d, RK_DRAFT_COUNTERS, text, w->m->err);
+	rk_free(text);
 	return rc;
 }
 
 static int take_pc(struct words *w, enum option_kind kind)
 {
+	enum rk_draft_text which = kind == OPT_PC_METHOD ? RK_DRAFT_PC_METHOD : RK_DRAFT_PC_UNIT;
 	struct rk_draft *d = w->m->d;
-	const char *word = kind == OPT_PC_FLAG ? NULL : argument(w);
-	int rc = 0;
-
-	if (kind == OPT_PC_FLAG && !switched_on(w))
-		return 0;
-	for (enum rk_draft_text t = RK_DRAFT_PC_METHOD; rc == 0 && t <= RK_DRAFT_PC_UNIT; t++)
-		if (!d->text[t][0])
-			rc = rk_draft_set(d, t, "auto", w->m->err);
-	if (rc < 0 || !word)
-		return rc;
-	if (kind == OPT_PC_INTERVAL)
-		return rk_num_u64(word, strlen(word), &d->preset.pc_interval) == RK_NUM_OK ?
-			       0 :
-			       refuse(w, "has no number in", word);
-	return rk_draft_set(d, kind == OPT_PC_METHOD ? RK_DRAFT_PC_METHOD : RK_DRAFT_PC_UNIT, word,
-			    w->m->err);
-}
-
-/* Stochastic sampling counts cycles; no chip samples stochastically by time. */
-static int mend_pc(struct words *w)
-{
-	struct rk_draft *d = w->m->d;
+	const char *word = NULL;
 	int rc;
 
-	if (strcmp(d->text[RK_DRAFT_PC_METHOD], "stochastic") != 0 ||
-	    strcmp(d->text[RK_DRAFT_PC_UNIT], "time") != 0)
+	if (kind != OPT_PC_FLAG)
+		word = argument(w);
+	else if (!switched_on(w))
 		return 0;
-	note(w->m, "no GPU supports stochastic PC sampling by time: using the GPU's default "
-		   "method, unit and interval");
-	d->preset.pc_interval = 0;
-	rc = rk_draft_set(d, RK_DRAFT_PC_METHOD, "auto", w->m->err);
-	return rc < 0 ? rc : rk_draft_set(d, RK_DRAFT_PC_UNIT, "auto", w->m->err);
+	for (enum rk_draft_text t = RK_DRAFT_PC_METHOD; t <= RK_DRAFT_PC_UNIT; t++)
+		if (!d->text[t][0] && (rc = rk_draft_set(d, t, "auto", w->m->err)) < 0)
+			return rc;
+	if (!word)
+		return 0;
+	if (kind != OPT_PC_INTERVAL)
+		return rk_draft_set(d, which, word, w->m->err);
+	if (rk_num_u64(word, strlen(word), &d->preset.pc_interval) != RK_NUM_OK)
+		return refuse(w, "has no number in", word);
+	return 0;
 }
 
 static int take_option(struct words *w, const struct option *o)
 {
 	const char *word;
+	int rc = 0;
 
 	switch (o->kind) {
 	case OPT_TRACE:
-		return switched_on(w) ? rk_draft_traces(w->m->d, o->what, w->m->err) : 0;
+		if (switched_on(w))
+			rc = rk_draft_traces(w->m->d, o->what, w->m->err);
+		return rc;
 	case OPT_STATS:
 		w->m->d->preset.stats |= switched_on(w);
 		return 0;
@@ -297,7 +266,11 @@ static int take_option(struct words *w, const struct option *o)
 		word = argument(w);
 		return word ? add_spec(w, word) : refuse(w, "needs a file after", o->name);
 	case OPT_PMC:
-		return take_pmc(w);
+		if (w->value)
+			return add_spec(w, w->value);
+		while (rc == 0 && !option_next(w))
+			rc = add_spec(w, w->l->v[w->at++]);
+		return rc;
 	case OPT_IGNORED:
 		word = argument(w);
 		note(w->m, "'%s %s' of a cmd is ignored: %s", o->name, word ? word : "", o->what);
@@ -313,35 +286,56 @@ static int take_option(struct words *w, const struct option *o)
 	}
 }
 
-/* The option of the next word, and the value behind its '='; NULL: unknown. */
-static const struct option *next_option(struct words *w)
-{
-	const char *word = w->l->v[w->at], *equals = strchr(word, '=');
-	size_t len = equals && word[1] == '-' ? (size_t)(equals - word) : strlen(word);
-
-	w->value = equals && word[1] == '-' ? equals + 1 : NULL;
-	for (unsigned i = 0; i < NOPTIONS; i++)
-		if (strlen(options[i].name) == len && strncmp(options[i].name, word, len) == 0)
-			return &options[i];
-	return NULL;
-}
-
 static int take_words(struct words *w)
 {
-	int rc = skip_program(w);
+	static const char *const shells[] = { "bash", "sh", NULL };
+	static const char *const programs[] = { "rocprof_wrapper.sh", "rocprofv3", "rocprofv2",
+						"rocprof", NULL };
+	const struct rk_list *l = w->l;
+	struct rk_draft *d = w->m->d;
+	int rc;
 
-	while (rc == 0 && w->at < w->l->n && strcmp(w->l->v[w->at], "--") != 0) {
-		const struct option *o = next_option(w);
-
-		if (!o) /* and the words that belong to it, one by one */
-			rk_list_add(&w->m->d->list[RK_DRAFT_TOOL_ARGS], w->l->v[w->at]);
+	/* "bash .../rocprof_wrapper.sh" or a profiler: all that may precede the options */
+	while (w->at < l->n && is_one_of(rk_base_name(l->v[w->at]), shells))
 		w->at++;
-		if (o)
-			rc = take_option(w, o);
+	if (w->at == l->n)
+		return refuse(w, "it has no", "rocprof_wrapper.sh");
+	if (!is_one_of(rk_base_name(l->v[w->at]), programs))
+		return refuse(w, "it would start", l->v[w->at]);
+	w->at++;
+
+	while (w->at < l->n && strcmp(l->v[w->at], "--") != 0) {
+		const char *word = l->v[w->at++], *equals = strchr(word, '=');
+		size_t len = strlen(word);
+		unsigned i = 0;
+
+		w->value = NULL;
+		if (equals && word[1] == '-') {
+			w->value = equals + 1;
+			len = (size_t)(equals - word);
+		}
+		while (i < NOPTIONS &&
+		       (strlen(options[i].name) != len || strncmp(options[i].name, word, len) != 0))
+			i++;
+		if (i == NOPTIONS) /* and the words that belong to it, one by one */
+			rk_list_add(&d->list[RK_DRAFT_TOOL_ARGS], word);
+		else if ((rc = take_option(w, &options[i])) < 0)
+			return rc;
 	}
-	if (rc == 0 && w->at + 1 < w->l->n)
-		rc = refuse(w, "has a program after its '--':", w->l->v[w->at + 1]);
-	return rc < 0 ? rc : mend_pc(w);
+	if (w->at + 1 < l->n)
+		return refuse(w, "has a program after its '--':", l->v[w->at + 1]);
+
+	/* stochastic sampling counts cycles; no chip samples stochastically by time */
+	if (strcmp(d->text[RK_DRAFT_PC_METHOD], "stochastic") != 0 ||
+	    strcmp(d->text[RK_DRAFT_PC_UNIT], "time") != 0)
+		return 0;
+	note(w->m, "no GPU supports stochastic PC sampling by time: using the GPU's default "
+		   "method, unit and interval");
+	d->preset.pc_interval = 0;
+	rc = rk_draft_set(d, RK_DRAFT_PC_METHOD, "auto", w->m->err);
+	if (rc < 0)
+		return rc;
+	return rk_draft_set(d, RK_DRAFT_PC_UNIT, "auto", w->m->err);
 }
 
 static int take_cmd(struct context *m, const struct rk_tree *cmd)
@@ -355,8 +349,10 @@ static int take_cmd(struct context *m, const struct rk_tree *cmd)
 		return refuse(&w, "it needs a shell for", special);
 	if (!rk_list_split_words(&l, cmd->text))
 		rc = refuse(&w, "has an unclosed quote in", cmd->text);
+	else if (l.bad)
+		rc = rk_fail_nomem(m->err);
 	else
-		rc = l.bad ? rk_fail_nomem(m->err) : take_words(&w);
+		rc = take_words(&w);
 	rk_list_release(&l);
 	return rc;
 }
@@ -417,14 +413,6 @@ static const struct tool tools[] = {
 
 enum { NTOOLS = sizeof(tools) / sizeof(tools[0]) };
 
-static const struct tool *find_tool(const char *name)
-{
-	for (unsigned i = 0; i < NTOOLS; i++)
-		if (strcmp(tools[i].name, name) == 0)
-			return &tools[i];
-	return NULL;
-}
-
 /* Seconds between samples; of two monitors the shorter counts. */
 static int sampling_rate(struct context *m, const struct rk_tree *v)
 {
@@ -484,46 +472,36 @@ static int library_env(struct context *m, const struct rk_tree *env)
 	return 0;
 }
 
-static int add_preset(struct context *m, const char *name)
-{
-	struct rk_preset *p = NULL;
-	int rc = rk_preset_builtin(name, &p, m->err);
-
-	if (rc == 0)
-		rc = rk_draft_add(m->d, p, m->err);
-	rk_preset_free(p);
-	return rc;
-}
-
-static int add_counter_names(struct context *m, const char *counters)
-{
-	static const char *const none[] = { NULL };
-	const struct rk_preset p = { .counters = counters,
-				     .pc_method = "",
-				     .traces = none,
-				     .monitors = none,
-				     .libraries = none,
-				     .notes = none,
-				     .tool_args = none,
-				     .env = none };
-
-	return rk_draft_add(m->d, &p, m->err);
-}
-
 /* The request of a known tool, unless its cmd changes it. */
 static int take_profiler(struct context *m, const struct tool *t, const struct rk_tree *cmd)
 {
+	static const char *const none[] = { NULL };
+	const struct rk_preset counters = { .counters = t->counters,
+					    .pc_method = "",
+					    .traces = none,
+					    .monitors = none,
+					    .libraries = none,
+					    .notes = none,
+					    .tool_args = none,
+					    .env = none };
+	struct rk_preset *p;
 	int rc;
 
 	if (cmd)
 		return take_cmd(m, cmd);
-	if (t->kind == TOOL_PRESET)
-		return add_preset(m, t->what);
+	if (t->kind == TOOL_PRESET) {
+		rc = rk_preset_builtin(t->what, &p, m->err);
+		if (rc < 0)
+			return rc;
+		rc = rk_draft_add(m->d, p, m->err);
+		rk_preset_free(p);
+		return rc;
+	}
 	rc = rk_draft_traces(m->d, t->what, m->err);
-	if (rc == 0 && t->counters)
-		rc = add_counter_names(m, t->counters);
+	if (rc < 0)
+		return rc;
 	m->d->preset.stats |= t->stats;
-	return rc;
+	return t->counters ? rk_draft_add(m->d, &counters, m->err) : 0;
 }
 
 static int apply(struct context *m, const struct tool *t, const struct rk_tree *cmd,
@@ -535,14 +513,17 @@ static int apply(struct context *m, const struct tool *t, const struct rk_tree *
 		note(m, "cmd of tool '%s' is not executed: rockit does this itself", t->name);
 	if (t->kind == TOOL_MONITOR) {
 		rc = rk_draft_monitors(m->d, t->what, m->err);
-		return rc < 0 ? rc : monitor_env(m, env);
+		if (rc < 0)
+			return rc;
+		return monitor_env(m, env);
 	}
-	if (t->kind == TOOL_LIBRARY) {
+	if (t->kind == TOOL_LIBRARY)
 		rc = rk_draft_libraries(m->d, t->what, m->err);
-		return rc < 0 ? rc : library_env(m, env);
-	}
-	rc = take_profiler(m, t, cmd);
-	return rc < 0 || !env ? rc : library_env(m, env);
+	else
+		rc = take_profiler(m, t, cmd);
+	if (rc < 0)
+		return rc;
+	return library_env(m, env);
 }
 
 static int unknown_tool(struct context *m, const struct rk_tree *name)
@@ -563,27 +544,12 @@ static int unknown_tool(struct context *m, const struct rk_tree *name)
 	return RK_E_USAGE;
 }
 
-/* Keys of an entry that are ignored, mainly scripts, which are never executed. */
-static void ignore_rest(struct context *m, const struct rk_tree *tool, size_t i)
-{
-	static const char *const known[] = { "name", "cmd", "env_vars", "env", NULL };
-
-	RK_TREE_EACH(v, tool)
-	{
-		const char *const *k = known;
-
-		while (*k && strcmp(*k, v->key) != 0)
-			k++;
-		if (!*k)
-			ignore(m, "tools[%zu].%s", i, v->key);
-	}
-}
-
 static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 {
+	static const char *const known[] = { "name", "cmd", "env_vars", "env", NULL };
 	const struct rk_tree *name = rk_tree_get(tool, "name"), *cmd = rk_tree_get(tool, "cmd");
 	const struct rk_tree *env = rk_tree_get(tool, "env_vars");
-	const struct tool *t;
+	unsigned t = 0;
 
 	if (!name || name->kind != RK_TREE_TEXT)
 		return rk_draft_wrong(tool, m->file, m->err,
@@ -596,15 +562,21 @@ static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 		return rk_draft_wrong(env, m->file, m->err, "'%s' must be an object", env->key);
 	if (cmd && cmd->kind != RK_TREE_TEXT)
 		return rk_draft_wrong(cmd, m->file, m->err, "'cmd' must be a text");
-	ignore_rest(m, tool, i);
-	t = find_tool(name->text);
-	if (!t)
+	/* the other keys are mainly scripts, which are never executed */
+	RK_TREE_EACH(v, tool)
+	if (!is_one_of(v->key, known))
+		ignore(m, "tools[%zu].%s", i, v->key);
+	while (t < NTOOLS && strcmp(tools[t].name, name->text) != 0)
+		t++;
+	if (t == NTOOLS)
 		return unknown_tool(m, name);
-	if (t->kind == TOOL_OTHER) {
-		ignore(m, "tools[%zu] %s: %s", i, t->name, t->what);
+	if (tools[t].kind == TOOL_OTHER) {
+		ignore(m, "tools[%zu] %s: %s", i, tools[t].name, tools[t].what);
 		return 0;
 	}
-	return apply(m, t, cmd && cmd->text[0] ? cmd : NULL, env);
+	if (cmd && !cmd->text[0])
+		cmd = NULL;
+	return apply(m, &tools[t], cmd, env);
 }
 
 /* ---- the context ---- */
@@ -669,19 +641,6 @@ static const struct {
 
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
 
-/* Listed as ignored, with the nearest key, so that typing errors are noticed. */
-static void pass_over(struct context *m, const struct rk_tree *v)
-{
-	const char *names[NKEYS + 1] = { NULL }, *near;
-
-	ignore(m, "%s", v->key);
-	for (unsigned i = 0; i < NKEYS; i++)
-		names[i] = keys[i].name;
-	near = rk_nearest(v->key, names);
-	if (near)
-		note(m, "unknown key '%s'; did you mean '%s'?", v->key, near);
-}
-
 /*
  * RCCL reads only NCCL_DEBUG, so RCCL_DEBUG is treated as NCCL_DEBUG. At level INFO its calls are
  * counted from files; with NCCL_DEBUG set they would be printed between the program's own lines.
@@ -705,25 +664,35 @@ int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char 
 		     struct rk_error *err)
 {
 	struct context m = { .d = d, .file = file, .err = err };
-	int rc = 0;
+	const char *names[NKEYS + 1] = { NULL }, *near;
+	int rc;
 
 	if (root->kind != RK_TREE_OBJECT)
 		return rk_draft_wrong(root, file, err,
 				      "a context must be an object: {\"tools\": [...]}");
-	for (const struct rk_tree *v = root->first; rc == 0 && v; v = v->next) {
+	for (unsigned i = 0; i < NKEYS; i++)
+		names[i] = keys[i].name;
+	for (const struct rk_tree *v = root->first; v; v = v->next) {
 		unsigned i = 0;
 
-		while (i < NKEYS && strcmp(keys[i].name, v->key) != 0)
+		while (i < NKEYS && strcmp(names[i], v->key) != 0)
 			i++;
-		if (i < NKEYS)
+		if (i < NKEYS) {
 			rc = keys[i].take(&m, v);
-		else
-			pass_over(&m, v);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		/* listed as ignored, with the nearest key, so that typing errors are noticed */
+		ignore(&m, "%s", v->key);
+		near = rk_nearest(v->key, names);
+		if (near)
+			note(&m, "unknown key '%s'; did you mean '%s'?", v->key, near);
 	}
 	translate_debug(&m);
-	if (rc == 0 && !d->text[RK_DRAFT_DESCRIPTION][0])
-		rc = rk_draft_set(d, RK_DRAFT_DESCRIPTION, "request of a madengine context", err);
-	return rc;
+	if (d->text[RK_DRAFT_DESCRIPTION][0])
+		return 0;
+	return rk_draft_set(d, RK_DRAFT_DESCRIPTION, "request of a madengine context", err);
 }
 
 /* A dictionary printed by Python is not JSON: a clearer message than the parser's. */
@@ -750,22 +719,14 @@ int rk_preset_from_context(const struct rk_preset *base, const char *text, size_
 
 	if (!text || !name || !ret)
 		return rk_misuse(__func__, err);
-	rc = check_quotes(text, len, name, err);
-	if (rc < 0)
+	if ((rc = check_quotes(text, len, name, err)) < 0 ||
+	    (rc = rk_tree_parse_json(text, len, name, &root, err)) < 0)
 		return rc;
-	rc = rk_tree_parse_json(text, len, name, &root, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_draft_new(base, &d, err);
-	if (rc < 0)
+	if ((rc = rk_draft_new(base, &d, err)) < 0 ||
+	    (rc = rk_draft_context(d, root, name, err)) < 0 ||
+	    (rc = rk_draft_set(d, RK_DRAFT_SOURCE, name, err)) < 0)
 		goto out;
-	rc = rk_draft_context(d, root, name, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_draft_set(d, RK_DRAFT_SOURCE, name, err);
-	if (rc == 0 && !d->text[RK_DRAFT_NAME][0])
-		rc = rk_draft_set(d, RK_DRAFT_NAME, "context", err);
-	if (rc < 0)
+	if (!d->text[RK_DRAFT_NAME][0] && (rc = rk_draft_set(d, RK_DRAFT_NAME, "context", err)) < 0)
 		goto out;
 	rc = rk_draft_seal(d, ret, err);
 	d = NULL;

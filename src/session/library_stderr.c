@@ -60,35 +60,13 @@ static void forward(struct rk_stderr_split *s, const char *p, size_t len)
 	(void)write_all(s->out, p, len);
 }
 
-/* Writes the held line, with its line end, to the log or to the output. */
-static void settle_line(struct rk_stderr_split *s)
-{
-	struct rk_library_call call;
-	int failed = 0;
-
-	if (rk_library_line(s->line, s->held, &call, &s->config) &&
-	    call.library == RK_LIBRARY_MIOPEN)
-		failed = write_all(s->log, s->line, s->held);
-	else
-		forward(s, s->line, s->held);
-	if (failed && !s->log_errno)
-		s->log_errno = failed;
-	s->held = 0;
-}
-
-/* Whether the held bytes can still become a log line. */
-static bool may_be_log(const struct rk_stderr_split *s)
-{
-	size_t n = s->held < sizeof(begins) - 1 ? s->held : sizeof(begins) - 1;
-
-	return s->held < LINE_BYTES && memcmp(s->line, begins, n) == 0;
-}
-
 /* Handles as many bytes at p as possible at once and returns how many. */
 static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 {
 	const char *end = memchr(p, '\n', len);
-	size_t n = end ? (size_t)(end - p) + 1 : len;
+	size_t n = end ? (size_t)(end - p) + 1 : len, compared = sizeof(begins) - 1;
+	struct rk_library_call call;
+	int failed;
 
 	if (s->passing) {
 		forward(s, p, n);
@@ -99,24 +77,29 @@ static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 		n = LINE_BYTES - s->held;
 	memcpy(s->line + s->held, p, n);
 	s->held += n;
+
+	/* a whole line, with its end, goes to the log or to the output */
 	if (s->line[s->held - 1] == '\n') {
-		settle_line(s);
-	} else if (!may_be_log(s)) {
+		if (rk_library_line(s->line, s->held, &call, &s->config) &&
+		    call.library == RK_LIBRARY_MIOPEN) {
+			failed = write_all(s->log, s->line, s->held);
+			if (failed && !s->log_errno)
+				s->log_errno = failed;
+		} else {
+			forward(s, s->line, s->held);
+		}
+		s->held = 0;
+		return n;
+	}
+	/* the rest is held while it can still become a log line */
+	if (compared > s->held)
+		compared = s->held;
+	if (s->held == LINE_BYTES || memcmp(s->line, begins, compared) != 0) {
 		forward(s, s->line, s->held);
 		s->held = 0;
 		s->passing = true;
 	}
 	return n;
-}
-
-/* Frees the disk space of forwarded data, if the file system supports it. */
-static void free_read(struct rk_stderr_split *s)
-{
-	if (s->read - s->freed < KEPT_BYTES)
-		return;
-	(void)fallocate(s->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->freed,
-			s->read - s->freed);
-	s->freed = s->read;
 }
 
 /* Follows the file until the program has ended and everything is read. */
@@ -138,7 +121,12 @@ static void *copy(void *arg)
 		s->read += n;
 		for (size_t at = 0; at < (size_t)n;)
 			at += take(s, s->chunk + at, (size_t)n - at);
-		free_read(s);
+		/* free the disk space of forwarded data, if the file system supports it */
+		if (s->read - s->freed >= KEPT_BYTES) {
+			(void)fallocate(s->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					s->freed, s->read - s->freed);
+			s->freed = s->read;
+		}
 	}
 	forward(s, s->line, s->held); /* a line without an end */
 	return NULL;
@@ -155,33 +143,14 @@ static void drop(struct rk_stderr_split *s)
 	rk_free(s);
 }
 
-/* Signals must go to the thread that waits for the program. */
-static int start_thread(struct rk_stderr_split *s)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&s->thread, NULL, copy, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc;
-}
-
 /* A file without a name, beside the log, open for us to read and for the program to append to. */
 static int open_nameless(struct rk_stderr_split *s, const char *log, struct rk_error *err)
 {
-	struct rk_bytes path;
-	const char *name;
+	char *name = rk_strf("%s.part", log);
 	int rc = 0;
 
-	rk_bytes_init(&path, 1 << 16);
-	rk_bytes_printf(&path, "%s.part", log);
-	name = rk_bytes_str(&path);
-	if (!name) {
-		rk_bytes_release(&path);
+	if (!name)
 		return rk_fail_nomem(err);
-	}
 	s->write_fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (s->write_fd >= 0)
 		s->read_fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -189,7 +158,7 @@ static int open_nameless(struct rk_stderr_split *s, const char *log, struct rk_e
 		rc = rk_fail_errno(err, errno, "cannot create '%s'", name);
 	if (s->write_fd >= 0)
 		unlink(name);
-	rk_bytes_release(&path);
+	rk_free(name);
 	return rc;
 }
 
@@ -197,6 +166,7 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 			  struct rk_error *err)
 {
 	struct rk_stderr_split *s = rk_calloc(1, sizeof(*s));
+	sigset_t all, before;
 	int rc;
 
 	if (!s)
@@ -205,18 +175,27 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 	s->out = out;
 	rk_bytes_init(&s->config, 1 << 20);
 	s->log = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	rc = s->log < 0 ? rk_fail_errno(err, errno, "cannot create '%s'", log) :
-			  open_nameless(s, log, err);
-	if (rc == 0) {
-		rc = start_thread(s);
-		rc = rc ? rk_fail_errno(err, rc, "cannot start a thread") : 0;
+	if (s->log < 0) {
+		rc = rk_fail_errno(err, errno, "cannot create '%s'", log);
+		goto fail;
 	}
-	if (rc < 0) {
-		drop(s);
-		return rc;
+	rc = open_nameless(s, log, err);
+	if (rc < 0)
+		goto fail;
+	/* signals must go to the thread that waits for the program */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&s->thread, NULL, copy, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		rc = rk_fail_errno(err, rc, "cannot start a thread");
+		goto fail;
 	}
 	*ret = s;
 	return 0;
+fail:
+	drop(s);
+	return rc;
 }
 
 int rk_stderr_split_fd(const struct rk_stderr_split *s)

@@ -67,28 +67,6 @@ static const struct setting {
 
 enum { NSETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
-static void set(const struct setting *s, const char *dir, char *const *inherited,
-		struct rk_list *env, struct rk_list *notes)
-{
-	const char *had = rk_list_value(env, s->name);
-
-	if (!had)
-		had = rk_env_value(inherited, s->name);
-	/* Variables set by the user are reported, not changed. */
-	if (had && (s->file || strcmp(had, s->value) != 0))
-		rk_list_addf(notes,
-			     "%s is already set and keeps its value: calls of %s may be missing",
-			     s->name, names[s->library]);
-	else if (!s->file)
-		rk_list_set(env, s->name, s->value);
-	else if (strchr(s->value, '%') && strchr(dir, '%'))
-		rk_list_addf(notes,
-			     "no log of %s: it does not accept '%%' in the name of the directory",
-			     names[s->library]);
-	else
-		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
-}
-
 /* Surprising facts about a library's log. */
 static const struct {
 	unsigned library;
@@ -103,9 +81,31 @@ static const struct {
 int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
 		   struct rk_list *notes, struct rk_error *err)
 {
-	for (unsigned i = 0; i < NSETTINGS; i++)
-		if (libraries >> settings[i].library & 1)
-			set(&settings[i], dir, inherited, env, notes);
+	for (unsigned i = 0; i < NSETTINGS; i++) {
+		const struct setting *s = &settings[i];
+		const char *had;
+
+		if (!(libraries >> s->library & 1))
+			continue;
+		had = rk_list_value(env, s->name);
+		if (!had)
+			had = rk_env_value(inherited, s->name);
+		/* Variables set by the user are reported, not changed. */
+		if (had && (s->file || strcmp(had, s->value) != 0))
+			rk_list_addf(notes,
+				     "%s is already set and keeps its value: calls of %s may be "
+				     "missing",
+				     s->name, names[s->library]);
+		else if (!s->file)
+			rk_list_set(env, s->name, s->value);
+		else if (strchr(s->value, '%') && strchr(dir, '%'))
+			rk_list_addf(notes,
+				     "no log of %s: it does not accept '%%' in the name of the "
+				     "directory",
+				     names[s->library]);
+		else
+			rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
+	}
 	for (unsigned i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++)
 		if (libraries >> remarks[i].library & 1)
 			rk_list_add(notes, remarks[i].text);
@@ -320,12 +320,14 @@ static bool next_pair(struct span *s, struct span *key, struct span *value)
 	if (s->p >= s->end)
 		return false;
 	comma = memchr(s->p, ',', (size_t)(s->end - s->p));
-	comma = comma ? comma : s->end;
+	if (!comma)
+		comma = s->end;
 	colon = memchr(s->p, ':', (size_t)(comma - s->p));
-	colon = colon ? colon : comma;
+	if (!colon)
+		colon = comma;
 	*key = bare((struct span){ s->p, colon });
-	*value = bare((struct span){ colon < comma ? colon + 1 : comma, comma });
-	s->p = comma < s->end ? comma + 1 : comma;
+	*value = bare((struct span){ colon + (colon < comma), comma });
+	s->p = comma + (comma < s->end);
 	return true;
 }
 
@@ -393,27 +395,6 @@ void rk_library_counts_release(struct rk_library_counts *c)
 	*c = (struct rk_library_counts){ 0 };
 }
 
-static int add_row(struct rk_library_counts *c, const struct rk_library_call *call, uint64_t hash,
-		   const struct rk_bytes *key, struct rk_error *err)
-{
-	struct rk_library_row *rows = rk_grow(c->rows, &c->cap, c->nrows + 1, sizeof(*rows));
-	char *copy;
-
-	if (!rows)
-		return rk_fail_nomem(err);
-	c->rows = rows;
-	copy = rk_alloc(key->len);
-	if (!copy || !rk_index_add(&c->index, hash, (uint32_t)c->nrows)) {
-		rk_free(copy);
-		return rk_fail_nomem(err);
-	}
-	memcpy(copy, key->data, key->len);
-	rows[c->nrows++] = (struct rk_library_row){ call->library, call->summary, call->calls,
-						    hash,          copy,          key->len };
-	c->bytes += key->len;
-	return 0;
-}
-
 /* Library and kind, function, configuration: what makes calls equal; each ends with a NUL. */
 static void put_key(struct rk_bytes *key, const struct rk_library_call *call, const char *config,
 		    size_t len)
@@ -424,10 +405,13 @@ static void put_key(struct rk_bytes *key, const struct rk_library_call *call, co
 	rk_bytes_put_u8(key, (uint8_t)(call->library << 1 | call->summary));
 }
 
+/* Adds to the row of the key, or a new row if `may_add`. *found: it was there. */
 static int count_key(struct rk_library_counts *c, const struct rk_library_call *call,
 		     const struct rk_bytes *key, bool may_add, bool *found, struct rk_error *err)
 {
 	uint64_t hash = rk_hash_bytes(key->data, key->len);
+	struct rk_library_row *rows;
+	char *copy;
 	size_t at;
 
 	for (uint32_t i = rk_index_first(&c->index, hash, &at); i != RK_INDEX_NONE;
@@ -443,7 +427,22 @@ static int count_key(struct rk_library_counts *c, const struct rk_library_call *
 		return 0;
 	}
 	*found = false;
-	return may_add ? add_row(c, call, hash, key, err) : 0;
+	if (!may_add)
+		return 0;
+	rows = rk_grow(c->rows, &c->cap, c->nrows + 1, sizeof(*rows));
+	if (!rows)
+		return rk_fail_nomem(err);
+	c->rows = rows;
+	copy = rk_alloc(key->len);
+	if (!copy || !rk_index_add(&c->index, hash, (uint32_t)c->nrows)) {
+		rk_free(copy);
+		return rk_fail_nomem(err);
+	}
+	memcpy(copy, key->data, key->len);
+	rows[c->nrows++] = (struct rk_library_row){ call->library, call->summary, call->calls,
+						    hash,          copy,          key->len };
+	c->bytes += key->len;
+	return 0;
 }
 
 int rk_library_count(struct rk_library_counts *c, const struct rk_library_call *call,
@@ -458,14 +457,18 @@ int rk_library_count(struct rk_library_counts *c, const struct rk_library_call *
 
 	rk_bytes_init(&key, 1 << 16);
 	put_key(&key, call, config->len ? (const char *)config->data : "", config->len);
-	rc = key.bad || config->bad ? rk_fail_nomem(err) :
-				      count_key(c, call, &key, room, &found, err);
-	if (rc == 0 && !room && !found) {
-		memcpy(rest.function, other, sizeof(other));
-		rk_bytes_clear(&key);
-		put_key(&key, &rest, "", 0);
-		rc = key.bad ? rk_fail_nomem(err) : count_key(c, &rest, &key, true, &found, err);
+	if (key.bad || config->bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
+	rc = count_key(c, call, &key, room, &found, err);
+	if (rc < 0 || room || found)
+		goto out;
+	memcpy(rest.function, other, sizeof(other));
+	rk_bytes_clear(&key);
+	put_key(&key, &rest, "", 0);
+	rc = key.bad ? rk_fail_nomem(err) : count_key(c, &rest, &key, true, &found, err);
+out:
 	rk_bytes_release(&key);
 	return rc;
 }
@@ -517,56 +520,30 @@ struct collecting {
 	struct rk_bytes config;
 };
 
-static int count_lines(struct collecting *c, struct rk_lines *lines, struct rk_error *err)
-{
-	const char *line;
-	size_t len;
-	int rc;
-
-	while ((rc = rk_lines_next(lines, &line, &len, err)) > 0) {
-		struct rk_library_call call;
-
-		/* A line without its end is truncated and would count as a different call. */
-		if (!lines->ended || !rk_library_line(line, len, &call, &c->config))
-			continue;
-		if (!(c->libraries >> call.library & 1))
-			continue;
-		rc = rk_library_count(&c->counts, &call, &c->config, err);
-		if (rc < 0)
-			break;
-	}
-	return rc;
-}
-
 /* If a log cannot be read, only its own calls are lost. */
 static int count_file(struct collecting *c, const char *path, struct rk_error *err)
 {
 	struct rk_instream *in = NULL;
 	struct rk_lines lines = { 0 };
 	struct rk_error own = { 0 };
+	struct rk_library_call call;
+	const char *line;
+	size_t len;
 	int rc = rk_instream_open(path, &in, &own);
 
 	if (rc == 0)
 		rc = rk_lines_begin(&lines, in, &own);
-	if (rc == 0)
-		rc = count_lines(c, &lines, &own);
+	while (rc >= 0 && (rc = rk_lines_next(&lines, &line, &len, &own)) > 0) {
+		/* A line without its end is truncated and would count as a different call. */
+		if (lines.ended && rk_library_line(line, len, &call, &c->config) &&
+		    c->libraries >> call.library & 1)
+			rc = rk_library_count(&c->counts, &call, &c->config, &own);
+	}
 	rk_lines_release(&lines);
 	rk_instream_close(in);
 	if (rc != RK_E_NOMEM)
 		return 0;
 	return rk_fail_nomem(err);
-}
-
-static void put_row(struct rk_bytes *text, const struct rk_library_row *r)
-{
-	const char *name = names[r->library], *config = r->text + strlen(r->text) + 1;
-
-	rk_csv_cell(text, name, strlen(name));
-	rk_bytes_put_u8(text, ',');
-	rk_csv_cell(text, r->text, strlen(r->text));
-	rk_bytes_put_u8(text, ',');
-	rk_csv_cell(text, config, strlen(config));
-	rk_bytes_printf(text, ",%" PRIu64 ",\n", r->calls);
 }
 
 static int write_csv(const char *csv, const struct rk_library_counts *c, struct rk_error *err)
@@ -580,8 +557,14 @@ static int write_csv(const char *csv, const struct rk_library_counts *c, struct 
 	rk_bytes_init(&text, TEXT_BYTES * 4);
 	rk_bytes_puts(&text, "library,function,config,calls,total_ns\n");
 	for (size_t i = 0; rc == 0 && i <= c->nrows; i++) {
-		if (i < c->nrows)
-			put_row(&text, &c->rows[i]);
+		if (i < c->nrows) {
+			const struct rk_library_row *r = &c->rows[i];
+
+			rk_csv_text(&text, names[r->library], ',');
+			rk_csv_text(&text, r->text, ',');
+			rk_csv_text(&text, r->text + strlen(r->text) + 1, ',');
+			rk_bytes_printf(&text, "%" PRIu64 ",\n", r->calls);
+		}
 		if (text.bad)
 			rc = rk_fail_nomem(err);
 		else if (text.len >= TEXT_BYTES || i == c->nrows)
@@ -601,17 +584,23 @@ int rk_library_collect(unsigned libraries, const char *dir, const char *csv, uin
 {
 	struct collecting c = { .libraries = libraries };
 	struct rk_walk walk = { 0 };
-	int rc = rk_is_dir(dir) ? rk_walk_dir(dir, &walk, err) : 0;
+	int rc = 0;
 
 	rk_bytes_init(&c.config, CONFIG_BYTES_MAX);
-	for (size_t i = 0; rc == 0 && i < walk.n; i++)
-		if (rk_text_ends(walk.paths[i], strlen(walk.paths[i]), ".log"))
-			rc = count_file(&c, walk.paths[i], err);
+	if (rk_is_dir(dir) && (rc = rk_walk_dir(dir, &walk, err)) < 0)
+		goto out;
+	for (size_t i = 0; i < walk.n; i++) {
+		if (!rk_text_ends(walk.paths[i], strlen(walk.paths[i]), ".log"))
+			continue;
+		rc = count_file(&c, walk.paths[i], err);
+		if (rc < 0)
+			goto out;
+	}
 	rk_library_counts_settle(&c.counts);
-	if (rc == 0 && c.counts.nrows)
-		rc = write_csv(csv, &c.counts, err);
-	if (rc == 0)
-		*ret_rows = c.counts.nrows;
+	if (c.counts.nrows && (rc = write_csv(csv, &c.counts, err)) < 0)
+		goto out;
+	*ret_rows = c.counts.nrows;
+out:
 	rk_library_counts_release(&c.counts);
 	rk_bytes_release(&c.config);
 	rk_walk_release(&walk);

@@ -33,98 +33,81 @@ static int name_dir(const char *dir, char *path, size_t size, struct rk_error *e
 		rk_bytes_puts(&b, dir);
 	else
 		rc = rk_run_dir_name(NULL, -1, &b, err);
-	if (rc == 0 && !rk_bytes_str(&b))
+	if (rc < 0)
+		goto out;
+	if (!rk_bytes_str(&b)) {
 		rc = rk_fail_nomem(err);
-	if (rc == 0) {
-		n = snprintf(path, size, "%s", rk_bytes_str(&b));
-		if (n < 0 || (size_t)n >= size)
-			rc = rk_fail(err, RK_E_LIMIT, "the name of the directory is too long");
+		goto out;
 	}
+	n = snprintf(path, size, "%s", rk_bytes_str(&b));
+	if (n < 0 || (size_t)n >= size)
+		rc = rk_fail(err, RK_E_LIMIT, "the name of the directory is too long");
+out:
 	rk_bytes_release(&b);
 	return rc;
 }
 
-/* How much of the path is there already. */
-static size_t existing(const char *path)
+/* Cuts the last folder off a path of `len` bytes, but keeps `least`; returns the length. */
+static size_t cut_last(char *path, size_t len, size_t least)
 {
-	char part[PATH_BYTES];
-	size_t len = (size_t)snprintf(part, sizeof(part), "%s", path);
-
-	while (len && !rk_is_dir(part)) {
-		while (len && part[len - 1] == '/')
-			part[--len] = '\0';
-		while (len && part[len - 1] != '/')
-			part[--len] = '\0';
-	}
+	while (len > least && path[len - 1] == '/')
+		path[--len] = '\0';
+	while (len > least && path[len - 1] != '/')
+		path[--len] = '\0';
 	return len;
-}
-
-/* Removes the directories that we created, unless they are not empty. */
-static void undo_dirs(const char *path, size_t there)
-{
-	char part[PATH_BYTES];
-	size_t len = (size_t)snprintf(part, sizeof(part), "%s", path);
-
-	while (len > there && rmdir(part) == 0) {
-		while (len > there && part[len - 1] == '/')
-			part[--len] = '\0';
-		while (len > there && part[len - 1] != '/')
-			part[--len] = '\0';
-	}
 }
 
 int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
 		    size_t path_size, struct rk_error *err)
 {
 	struct rk_monitor_options here;
-	size_t there = 0;
+	char part[PATH_BYTES];
+	size_t there, len;
 	int rc;
 
 	if (!opt || !ret || !path)
 		return rk_misuse(__func__, err);
-	here = *opt;
 	rc = name_dir(opt->dir, path, path_size, err);
 	if (rc < 0)
 		return rc;
-	there = existing(path);
-	rc = rk_make_dirs(path, err);
+	/* how much of the path is there already */
+	there = (size_t)snprintf(part, sizeof(part), "%s", path);
+	while (there && !rk_is_dir(part))
+		there = cut_last(part, there, 0);
+	here = *opt;
 	here.dir = path;
-	if (rc == 0)
-		rc = rk_monitor_start(&here, ret, err);
-	if (rc < 0)
-		undo_dirs(path, there);
+	if ((rc = rk_make_dirs(path, err)) == 0 && (rc = rk_monitor_start(&here, ret, err)) == 0)
+		return 0;
+	/* remove the directories that we created, unless they are not empty */
+	len = (size_t)snprintf(part, sizeof(part), "%s", path);
+	while (len > there && rmdir(part) == 0)
+		len = cut_last(part, len, there);
 	return rc;
 }
 
 /* ---- until when ---- */
 
 /*
- * The signals that end sampling, except those that were ignored at the start: nohup, a job with &.
+ * Until the time is over, the sampler gives up or a signal comes; signals that were ignored at the
+ * start (nohup, a job with &) stay ignored.
  */
-static void ending_signals(sigset_t *set)
-{
-	static const int all[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction was;
-
-	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (sigaction(all[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-			sigaddset(set, all[i]);
-}
-
 static void wait_alone(struct rk_monitor *m, uint64_t duration_ms)
 {
-	int64_t now = rk_clock_steady_ns(), left = look_ns;
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	int64_t now = rk_clock_steady_ns();
 	int64_t end = duration_ms ? now + (int64_t)duration_ms * 1000000 : INT64_MAX;
+	struct sigaction was;
 	sigset_t set, old;
 
-	ending_signals(&set);
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(&set, ending[i]);
 	pthread_sigmask(SIG_BLOCK, &set, &old);
 	for (; now < end && rk_monitor_alive(m); now = rk_clock_steady_ns()) {
-		struct timespec t;
+		int64_t left = end - now < look_ns ? end - now : look_ns;
+		struct timespec t = { .tv_sec = 0, .tv_nsec = (long)left };
 
-		left = end - now < look_ns ? end - now : look_ns;
-		t = (struct timespec){ .tv_sec = 0, .tv_nsec = (long)left };
 		if (sigtimedwait(&set, NULL, &t) > 0)
 			break;
 	}
@@ -152,32 +135,26 @@ static void tick(void *arg, uint64_t elapsed_ms)
 		stop(a);
 }
 
-static int run_program(struct attendance *a, char *const *argv, struct rk_error *err)
-{
-	const struct rk_child_options opt = {
-		.argv = argv, .out_fd = -1, .err_fd = -1, .tick = tick, .arg = a
-	};
-	struct rk_child_result did = { 0 };
-	int rc = rk_child_run(&opt, &did, err);
-
-	a->end->status = did.status;
-	snprintf(a->end->why, sizeof(a->end->why), "%s", did.why);
-	return rc;
-}
-
 int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
 		      struct rk_monitor_end *ret, struct rk_error *err)
 {
 	struct attendance a = { .m = m, .duration_ms = duration_ms, .end = ret };
+	const struct rk_child_options opt = {
+		.argv = argv, .out_fd = -1, .err_fd = -1, .tick = tick, .arg = &a
+	};
+	struct rk_child_result did = { 0 };
 	int rc = 0;
 
 	if (!ret || (!m && !argv))
 		return rk_misuse(__func__, err);
 	*ret = (struct rk_monitor_end){ 0 };
-	if (argv)
-		rc = run_program(&a, argv, err);
-	else if (m)
+	if (argv) {
+		rc = rk_child_run(&opt, &did, err);
+		ret->status = did.status;
+		snprintf(ret->why, sizeof(ret->why), "%s", did.why);
+	} else {
 		wait_alone(m, duration_ms);
+	}
 	stop(&a);
 	return rc;
 }

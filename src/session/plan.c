@@ -38,34 +38,30 @@ static bool leaks(const char *entry)
 	return strncmp(entry, "ROCPROF_", 8) == 0;
 }
 
-static void set_one(struct rk_list *env, const char *entry)
-{
-	char name[256], separator;
-	const char *value = rk_list_entry(entry, name, sizeof(name)), *old;
-
-	if (!value)
-		return;
-	separator = separator_of(name);
-	old = rk_list_value(env, name);
-	if (old && old[0] && separator) {
-		char *joined = rk_strf("%s%c%s", old, separator, value);
-
-		if (joined)
-			rk_list_set(env, name, joined);
-		env->bad = env->bad || !joined;
-		rk_free(joined);
-	} else if (!old || separator || !strncmp(name, "ROCKIT_", 7)) {
-		rk_list_set(env, name, value);
-	}
-}
-
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret)
 {
 	for (; base && *base; base++)
 		if (!leaks(*base))
 			rk_list_add(ret, *base);
-	for (size_t i = 0; i < set->n; i++)
-		set_one(ret, set->v[i]);
+	for (size_t i = 0; i < set->n; i++) {
+		char name[256], separator;
+		const char *value = rk_list_entry(set->v[i], name, sizeof(name)), *old;
+
+		if (!value)
+			continue;
+		separator = separator_of(name);
+		old = rk_list_value(ret, name);
+		if (old && old[0] && separator) {
+			char *joined = rk_strf("%s%c%s", old, separator, value);
+
+			if (joined)
+				rk_list_set(ret, name, joined);
+			ret->bad = ret->bad || !joined;
+			rk_free(joined);
+		} else if (!old || separator || !strncmp(name, "ROCKIT_", 7)) {
+			rk_list_set(ret, name, value);
+		}
+	}
 	ret->bad = ret->bad || set->bad;
 }
 
@@ -115,6 +111,18 @@ static int plan_counters(struct rk_plan *p, struct rk_error *err)
 /* Nothing for a tool to which we pass no counters. */
 static void note_counters(struct rk_plan *p)
 {
+	/* counters depend on the chip: print a note if it is a guess */
+	if (p->arch_assumed && !p->tool->library && p->amd)
+		rk_list_addf(
+			&p->notes,
+			"the gfx target of the AMD GPU is unknown (it is not in /sys/class/kfd): "
+			"using %s; --arch GFX selects another",
+			p->arch);
+	else if (p->arch_assumed && !p->tool->library && p->counters)
+		rk_list_addf(
+			&p->notes,
+			"no AMD GPU found: counters are chosen for %s; --arch GFX selects another",
+			p->arch);
 	if (!p->counters || p->tool->one_run)
 		return;
 	for (size_t i = 0; i < p->counters->nchecks; i++) {
@@ -125,13 +133,6 @@ static void note_counters(struct rk_plan *p)
 	}
 	if (!p->counters->npasses)
 		rk_list_addf(&p->notes, "none of the counters exist on %s", p->arch);
-}
-
-static void add_notes(struct rk_plan *p, const struct rk_list *notes)
-{
-	for (size_t i = 0; i < notes->n; i++)
-		rk_list_add_once(&p->notes, notes->v[i]);
-	p->notes.bad = p->notes.bad || notes->bad;
 }
 
 static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
@@ -148,27 +149,30 @@ static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
 /* Do not override variables that the user has set. */
 static void note_kept(struct rk_plan *p, const struct rk_list *env)
 {
-	struct rk_list names = { 0 }, notes = { 0 };
+	struct rk_list names = { 0 };
 
 	rk_env_kept(environ, env, &names);
-	for (size_t i = 0; i < names.n; i++)
-		rk_list_addf(&notes, "%s is already set and keeps its value", names.v[i]);
-	notes.bad = notes.bad || names.bad;
-	add_notes(p, &notes);
+	for (size_t i = 0; i < names.n; i++) {
+		char *text = rk_strf("%s is already set and keeps its value", names.v[i]);
+
+		if (text)
+			rk_list_add_once(&p->notes, text);
+		p->notes.bad = p->notes.bad || !text;
+		rk_free(text);
+	}
+	p->notes.bad = p->notes.bad || names.bad;
 	rk_list_release(&names);
-	rk_list_release(&notes);
 }
 
 /* One command line; `pass` has its counters and traces already. */
 static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 {
 	struct rk_plan_pass *pass = &p->passes[i];
-	bool pc = p->want.pc_wanted && !pass->counters.n;
 	const struct rk_want want = {
 		.traces = pass->traces,
 		.stats = p->want.stats && !pass->counters.n,
 		.counters = p->tool->one_run ? &p->own_counters : &pass->counters,
-		.pc = pc ? &p->want.pc : NULL,
+		.pc = p->want.pc_wanted && !pass->counters.n ? &p->want.pc : NULL,
 		.kernel_regex = p->kernel_regex,
 		.arch = p->arch,
 		.dir = pass->dir,
@@ -176,6 +180,7 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		.extra = &p->want.tool_args,
 		.app = &p->want.command,
 	};
+	const struct rk_list *notes = &pass->how.notes;
 	int rc = p->tool->command(p->tool_path, p->version, &want, &pass->how, err);
 
 	if (rc < 0)
@@ -184,7 +189,9 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		rk_list_release(&pass->counters);
 		rk_list_append(&pass->counters, &pass->how.instead);
 	}
-	add_notes(p, &pass->how.notes);
+	for (size_t k = 0; k < notes->n; k++)
+		rk_list_add_once(&p->notes, notes->v[k]);
+	p->notes.bad = p->notes.bad || notes->bad;
 	/* After the tool's variables, which override those of preset and libraries. */
 	add_env(pass, &p->want.env);
 	if (i == 0)
@@ -235,24 +242,6 @@ static void note_output_options(struct rk_plan *p)
 					     moves[k], p->tool->name);
 }
 
-/* Counters depend on the chip: print a note if it is a guess. */
-static void note_arch(struct rk_plan *p)
-{
-	if (!p->arch_assumed || p->tool->library)
-		return;
-	if (p->amd)
-		rk_list_addf(
-			&p->notes,
-			"the gfx target of the AMD GPU is unknown (it is not in /sys/class/kfd): "
-			"using %s; --arch GFX selects another",
-			p->arch);
-	else if (p->counters)
-		rk_list_addf(
-			&p->notes,
-			"no AMD GPU found: counters are chosen for %s; --arch GFX selects another",
-			p->arch);
-}
-
 static int plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	size_t npacked = p->counters ? p->counters->npasses : 0;
@@ -262,10 +251,9 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 	size_t at = 0;
 	int rc = plan_libraries(p, err);
 
-	note_arch(p);
-	note_counters(p);
 	if (rc < 0)
 		return rc;
+	note_counters(p);
 	/* Without any request a profiler collects nothing or fails. */
 	if (trace && !alone && !p->want.traces && !p->want.pc_wanted) {
 		p->want.traces = RK_TRACE_KERNEL;
@@ -276,6 +264,7 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 			    "only counters are collected, so kernel times include counter "
 			    "overhead; -t kernel adds a pass for times");
 	note_output_options(p);
+
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
 	if (!p->passes)
@@ -284,31 +273,38 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 		p->passes[at++].traces = p->want.traces;
 	for (size_t i = 0; i < npacked; i++) {
 		const struct rk_counter_pass *c = &p->counters->passes[i];
-		bool more = p->tool->replays && i > 0;
 		struct rk_list *l = &p->own_counters;
 
+		if (!alone && (i == 0 || !p->tool->replays))
+			p->passes[at++].traces = RK_TRACE_KERNEL;
 		if (!alone)
-			l = &p->passes[more ? at - 1 : at].counters;
+			l = &p->passes[at - 1].counters;
 		for (size_t k = 0; k < c->n; k++)
 			rk_list_add(l, c->counters[k]);
-		if (!alone && !more)
-			p->passes[at++].traces = RK_TRACE_KERNEL;
 	}
 	if (p->own_counters.bad)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < p->npasses; i++) {
+
+	for (size_t i = 0; i < p->npasses; i++) {
 		struct rk_plan_pass *pass = &p->passes[i];
 
+		pass->what = "trace";
 		if (pass->counters.n)
 			pass->what = "counters";
-		else
-			pass->what = p->want.pc_wanted ? "PC samples and trace" : "trace";
+		else if (p->want.pc_wanted)
+			pass->what = "PC samples and trace";
 		/* a folder of its own when there are several */
-		pass->dir = p->npasses > 1 ? rk_strf("%s/pass_%zu", p->raw_dir, i + 1) :
-					     rk_strdup(p->raw_dir);
-		rc = pass->dir && !pass->counters.bad ? make_pass(p, i, err) : rk_fail_nomem(err);
+		if (p->npasses > 1)
+			pass->dir = rk_strf("%s/pass_%zu", p->raw_dir, i + 1);
+		else
+			pass->dir = rk_strdup(p->raw_dir);
+		if (!pass->dir || pass->counters.bad)
+			return rk_fail_nomem(err);
+		rc = make_pass(p, i, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- the plan ---- */
@@ -335,7 +331,8 @@ static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, c
 	if (!*ret)
 		return rk_fail_nomem(err);
 	for (char *c = *ret + strlen("rockit_output/"); *c; c++)
-		*c = (unsigned char)*c <= ' ' || *c == '/' ? '_' : *c;
+		if ((unsigned char)*c <= ' ' || *c == '/')
+			*c = '_';
 	return 0;
 }
 
@@ -362,11 +359,16 @@ static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, st
 		if (rc < 0)
 			goto out;
 	}
-	p->dir = p->scratch ? rk_strf("%s/%s", p->scratch, rk_base_name(p->target)) :
-			      rk_strdup(p->target);
-	p->raw_dir = p->dir ? rk_strf("%s/rocprof_raw", p->dir) : NULL;
-	p->library_dir = p->dir ? rk_strf("%s/library_logs", p->dir) : NULL;
-	rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
+	if (p->scratch)
+		p->dir = rk_strf("%s/%s", p->scratch, rk_base_name(p->target));
+	else
+		p->dir = rk_strdup(p->target);
+	if (p->dir) {
+		p->raw_dir = rk_strf("%s/rocprof_raw", p->dir);
+		p->library_dir = rk_strf("%s/library_logs", p->dir);
+	}
+	if (!p->raw_dir || !p->library_dir)
+		rc = rk_fail_nomem(err);
 out:
 	rk_bytes_release(&b);
 	rk_free(common);
@@ -410,27 +412,13 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		return rk_fail_nomem(err);
 	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
 		return rk_fail(err, RK_E_USAGE, "no program to run; put it after '--'");
-	rc = plan_rank(opt, p, err);
-	if (rc < 0)
-		return rc;
-	/* a malformed list is an error without a launcher, too */
-	rc = rk_rank_chosen(opt->ranks, 0, &dummy, err);
-	if (rc < 0)
-		return rc;
-	rc = plan_dirs(opt, p, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_plan_request(opt, &p->want, &p->notes, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_plan_arch(opt, p, err);
-	if (rc < 0)
-		return rc;
-	rc = plan_counters(p, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_plan_tool(opt, p, err);
-	if (rc < 0)
+	/* the second rk_rank_chosen: a malformed list is an error without a launcher, too */
+	if ((rc = plan_rank(opt, p, err)) < 0 ||
+	    (rc = rk_rank_chosen(opt->ranks, 0, &dummy, err)) < 0 ||
+	    (rc = plan_dirs(opt, p, err)) < 0 ||
+	    (rc = rk_plan_request(opt, &p->want, &p->notes, err)) < 0 ||
+	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_counters(p, err)) < 0 ||
+	    (rc = rk_plan_tool(opt, p, err)) < 0)
 		return rc;
 	if (p->want.nothing_said && p->tool->library)
 		p->want.traces = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER;
@@ -449,16 +437,21 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		rk_list_add(&p->notes, "--redact does not change the profiler's files in "
 				       "rocprof_raw: remove them before you share the run");
 	rc = plan_passes(p, err);
-	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
-		rc = rk_fail_nomem(err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (p->notes.bad || p->unset.bad || p->hazards.bad)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err)
 {
 	struct rk_plan *p = rk_calloc(1, sizeof(*p));
-	int rc = p ? make(opt, p, err) : rk_fail_nomem(err);
+	int rc;
 
+	if (!p)
+		return rk_fail_nomem(err);
+	rc = make(opt, p, err);
 	if (rc < 0) {
 		rk_plan_free(p);
 		return rc;

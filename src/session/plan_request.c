@@ -26,26 +26,6 @@ static bool says_nothing(const struct rk_session_options *opt)
 	       !opt->context_file;
 }
 
-static int read_context(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
-{
-	struct rk_file *f = NULL;
-	char *text = rk_alloc(CONTEXT_BYTES);
-	int rc = text ? rk_file_open(path, &f, err) : rk_fail_nomem(err);
-
-	if (rc == 0)
-		rc = rk_file_read(f, text, CONTEXT_BYTES, ret_len, err);
-	if (rc == 0 && *ret_len == CONTEXT_BYTES) {
-		rc = rk_fail(err, RK_E_LIMIT, "the context is larger than one megabyte");
-		rk_error_at(err, path, 0, 0);
-	}
-	rk_file_close(f);
-	if (rc < 0)
-		rk_free(text);
-	else
-		*ret = text;
-	return rc;
-}
-
 /* *preset becomes what the context makes of it. */
 static int over(struct rk_preset **preset, const char *text, size_t len, const char *name,
 		struct rk_error *err)
@@ -60,22 +40,27 @@ static int over(struct rk_preset **preset, const char *text, size_t len, const c
 	return 0;
 }
 
-/* The file first, then what was typed. */
-static int contexts(const struct rk_session_options *opt, struct rk_preset **preset,
-		    struct rk_error *err)
+static int over_file(struct rk_preset **preset, const char *path, struct rk_error *err)
 {
-	char *text = NULL;
+	struct rk_file *f = NULL;
+	char *text = rk_alloc(CONTEXT_BYTES);
 	size_t len = 0;
-	int rc = 0;
+	int rc;
 
-	if (opt->context_file) {
-		rc = read_context(opt->context_file, &text, &len, err);
-		if (rc == 0)
-			rc = over(preset, text, len, opt->context_file, err);
-		rk_free(text);
+	if (!text)
+		return rk_fail_nomem(err);
+	if ((rc = rk_file_open(path, &f, err)) < 0 ||
+	    (rc = rk_file_read(f, text, CONTEXT_BYTES, &len, err)) < 0)
+		goto out;
+	if (len == CONTEXT_BYTES) {
+		rc = rk_fail(err, RK_E_LIMIT, "the context is larger than one megabyte");
+		rk_error_at(err, path, 0, 0);
+		goto out;
 	}
-	if (rc == 0 && opt->context)
-		rc = over(preset, opt->context, strlen(opt->context), "--additional-context", err);
+	rc = over(preset, text, len, path, err);
+out:
+	rk_file_close(f);
+	rk_free(text);
 	return rc;
 }
 
@@ -84,33 +69,24 @@ static int choose_bits(const char *option, const char *const *words,
 		       int (*parse)(const char *, unsigned *, struct rk_error *), unsigned *ret,
 		       struct rk_error *err)
 {
-	int rc = 0;
-
+	if (option && !strcmp(option, "none"))
+		return 0;
 	if (option)
-		return strcmp(option, "none") ? parse(option, ret, err) : 0;
-	for (; rc == 0 && words && *words; words++) {
+		return parse(option, ret, err);
+	for (; words && *words; words++) {
 		unsigned bit = 0;
+		int rc = parse(*words, &bit, err);
 
-		rc = parse(*words, &bit, err);
+		if (rc < 0)
+			return rc;
 		*ret |= bit;
 	}
-	return rc;
+	return 0;
 }
 
 static bool is_python(const char *word)
 {
 	return strncmp(rk_base_name(word), "python", 6) == 0;
-}
-
-static void put_torchrun(struct rk_list *l, const struct rk_preset *p)
-{
-	rk_list_add(l, "torchrun");
-	if (p->nnodes > 1)
-		rk_list_addf(l, "--nnodes=%llu", (unsigned long long)p->nnodes);
-	else
-		rk_list_add(l, "--standalone");
-	if (p->nproc_per_node)
-		rk_list_addf(l, "--nproc_per_node=%llu", (unsigned long long)p->nproc_per_node);
 }
 
 /*
@@ -120,15 +96,24 @@ static void put_torchrun(struct rk_list *l, const struct rk_preset *p)
 static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_request *r,
 		      struct rk_list *notes)
 {
+	bool torchrun = strcmp(p->launcher, "torchrun") == 0;
 	struct rk_list given = { 0 }, runner = { 0 };
 	struct rk_bytes line;
 
 	rk_list_addv(&given, argv);
-	put_torchrun(&runner, p);
+	rk_list_add(&runner, "torchrun");
+	if (p->nnodes > 1)
+		rk_list_addf(&runner, "--nnodes=%llu", (unsigned long long)p->nnodes);
+	else
+		rk_list_add(&runner, "--standalone");
+	if (p->nproc_per_node)
+		rk_list_addf(&runner, "--nproc_per_node=%llu",
+			     (unsigned long long)p->nproc_per_node);
+
 	if (rk_launcher_key(&given)) {
 		rk_list_add(notes, "the command has its own launcher: distributed{} is ignored");
 		rk_list_append(&r->command, &given);
-	} else if (strcmp(p->launcher, "torchrun") == 0 && argv[0] &&
+	} else if (torchrun && argv[0] &&
 		   (rk_is_python_script(argv[0]) ||
 		    (is_python(argv[0]) && argv[1] && argv[1][0] != '-'))) {
 		rk_list_append(&r->command, &runner);
@@ -138,13 +123,11 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 		for (size_t i = 0; i < runner.n; i++)
 			rk_bytes_printf(&line, "%s%s", i ? " " : "", runner.v[i]);
 		rk_list_append(&r->command, &given);
-		if (strcmp(p->launcher, "torchrun") == 0 && rk_bytes_str(&line))
+		if (torchrun && rk_bytes_str(&line))
 			rk_list_set(&r->env, "MAD_MULTI_NODE_RUNNER", rk_bytes_str(&line));
 		r->env.bad = r->env.bad || line.bad;
 		rk_list_addf(notes, "launcher %s: the command must start it itself%s", p->launcher,
-			     strcmp(p->launcher, "torchrun") ? "" :
-							       "; MAD_MULTI_NODE_RUNNER has its "
-							       "command line");
+			     torchrun ? "; MAD_MULTI_NODE_RUNNER has its command line" : "");
 		rk_bytes_release(&line);
 	}
 	r->command.bad = r->command.bad || given.bad || runner.bad;
@@ -156,18 +139,6 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 static bool is_launched(void)
 {
 	return rk_env_value(environ, "ROCKIT_LAUNCHED") != NULL;
-}
-
-static void note_context(const struct rk_preset *p, struct rk_list *notes)
-{
-	for (const char *const *n = p->notes; n && *n; n++)
-		rk_list_add(notes, *n);
-	for (const char *const *k = p->ignored; k && *k; k++)
-		rk_list_addf(notes, "'%s' of the context is ignored", *k);
-	if (p->slurm && p->slurm[0] && !is_launched())
-		rk_list_add(notes,
-			    "slurm{} is for submitting jobs and is ignored: this run uses only "
-			    "this node");
 }
 
 /* A context or a file of the user, not a preset of ours. */
@@ -183,28 +154,39 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 
 	r->stats = p->stats;
 	r->pc_wanted = p->pc_method[0] != '\0';
-	r->pc = (struct rk_pc_sampling){
-		.method = strcmp(p->pc_method, "auto") ? p->pc_method : NULL,
-		.unit = p->pc_unit[0] && strcmp(p->pc_unit, "auto") ? p->pc_unit : NULL,
-		.interval = p->pc_interval,
-	};
+	r->pc.interval = p->pc_interval;
+	if (strcmp(p->pc_method, "auto") != 0)
+		r->pc.method = p->pc_method;
+	if (p->pc_unit[0] && strcmp(p->pc_unit, "auto") != 0)
+		r->pc.unit = p->pc_unit;
 	if (!r->interval_ms)
 		r->interval_ms = p->monitor_interval_ms;
 	for (const char *const *word = p->env; word && *word; word++)
 		rk_list_add(&r->env, *word);
 	for (const char *const *word = p->tool_args; word && *word; word++)
 		rk_list_add(&r->tool_args, *word);
+
 	/* The notes of our own presets are for 'rockit presets': they are the same in every run. */
-	if (is_own(opt, p))
-		note_context(p, notes);
+	if (!is_own(opt, p))
+		return;
+	for (const char *const *n = p->notes; n && *n; n++)
+		rk_list_add(notes, *n);
+	for (const char *const *k = p->ignored; k && *k; k++)
+		rk_list_addf(notes, "'%s' of the context is ignored", *k);
+	if (p->slurm && p->slurm[0] && !is_launched())
+		rk_list_add(notes,
+			    "slurm{} is for submitting jobs and is ignored: this run uses only "
+			    "this node");
 }
 
 /* A spec of counters: what was typed, or what the preset has and what a verdict needs besides. */
 static char *counters_of(const struct rk_session_options *opt, const struct rk_preset *preset,
 			 struct rk_list *notes)
 {
-	if (opt->counters || !preset)
-		return rk_strdup(opt->counters ? opt->counters : "");
+	if (opt->counters)
+		return rk_strdup(opt->counters);
+	if (!preset)
+		return rk_strdup("");
 	if (!opt->verdicts || !preset->counters[0])
 		return rk_strdup(preset->counters);
 	rk_list_add(notes, "also collecting the counters that verdicts need (@limits)");
@@ -221,7 +203,14 @@ int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		rc = rk_preset_load(opt->preset, ret, err);
 	else if (says_nothing(opt))
 		rc = rk_preset_load("lightweight", ret, err);
-	return rc == 0 ? contexts(opt, ret, err) : rc;
+	if (rc < 0)
+		return rc;
+	/* The file first, then what was typed. */
+	if (opt->context_file && (rc = over_file(ret, opt->context_file, err)) < 0)
+		return rc;
+	if (opt->context)
+		rc = over(ret, opt->context, strlen(opt->context), "--additional-context", err);
+	return rc;
 }
 
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
@@ -235,22 +224,18 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	p = ret->preset;
 	ret->interval_ms = opt->monitor_interval_ms;
 	ret->nothing_said = says_nothing(opt);
-	rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &ret->traces, err);
-	if (rc < 0)
+	if ((rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &ret->traces,
+			      err)) < 0 ||
+	    (rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse,
+			      &ret->monitors, err)) < 0 ||
+	    (rc = choose_bits(opt->library_trace, p ? p->libraries : NULL, rk_library_parse,
+			      &ret->libraries, err)) < 0)
 		return rc;
-	rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse, &ret->monitors,
-			 err);
-	if (rc < 0)
-		return rc;
-	rc = choose_bits(opt->library_trace, p ? p->libraries : NULL, rk_library_parse,
-			 &ret->libraries, err);
-	if (rc < 0)
-		return rc;
-	if (ret->preset)
+	if (p)
 		from_preset(opt, ret, notes);
 	if (!ret->interval_ms)
 		ret->interval_ms = RK_MONITOR_INTERVAL_MS;
-	ret->counters = counters_of(opt, ret->preset, notes);
+	ret->counters = counters_of(opt, p, notes);
 	if (!ret->counters)
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
@@ -260,8 +245,8 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 			return rk_fail(err, RK_E_USAGE,
 				       "'--' is not allowed in --tool-args; put the program "
 				       "after rockit's own '--'");
-	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0] && !is_launched())
-		launch_by(ret->preset, opt->argv, ret, notes);
+	if (p && is_own(opt, p) && p->launcher[0] && !is_launched())
+		launch_by(p, opt->argv, ret, notes);
 	else
 		rk_list_addv(&ret->command, opt->argv);
 	return ret->command.bad || ret->env.bad || ret->tool_args.bad ? rk_fail_nomem(err) : 0;
@@ -301,10 +286,10 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 {
 	const char *known, *name = opt->arch;
 	struct rk_gpus gpus = { 0 };
-	int rc = 0;
+	int rc;
 
-	if (!name || is_cupti(opt->tool))
-		rc = rk_gpus_find(opt->root, &gpus, err);
+	if ((!name || is_cupti(opt->tool)) && (rc = rk_gpus_find(opt->root, &gpus, err)) < 0)
+		return rc;
 	for (size_t i = 0; i < gpus.n; i++) {
 		const struct rk_gpu *g = &gpus.gpus[i];
 
@@ -314,14 +299,13 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 		p->cuda |= !strcmp(g->vendor, "NVIDIA") && !strcmp(g->driver, "nvidia");
 	}
 	if (!name)
-		name = rc == 0 ? rk_gpus_arch(&gpus) : "";
-	if (rc == 0 && !name[0]) {
+		name = rk_gpus_arch(&gpus);
+	if (!name[0]) {
 		p->arch_assumed = true;
 		name = ARCH_ASSUMED;
 	}
 	known = rk_counters_arch_find(name);
-	if (rc == 0)
-		rc = keep(&p->arch, known ? known : name, err);
+	rc = keep(&p->arch, known ? known : name, err);
 	rk_gpus_release(&gpus);
 	return rc;
 }
@@ -406,34 +390,27 @@ static const struct rk_tool_ops *choose(const struct rk_session_options *opt, st
 	return tool;
 }
 
-/* With only NVIDIA GPUs, everybody expects CUPTI. */
-static void note_choice(struct rk_plan *p)
-{
-	bool cupti = is_cupti(p->tool->name);
-
-	if (p->tool->library && !(cupti && p->arch_assumed))
-		rk_list_addf(&p->notes, "%s; %s (see 'rockit doctor')",
-			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
-							  "no AMD profiler found",
-			     cupti ? "tracing CUDA" : "tracing OpenCL");
-}
-
 /* Fills tool, path and version. */
 static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 		      const struct rk_tools_found *found, struct rk_bytes *path,
 		      struct rk_error *err)
 {
-	bool there;
+	bool there, cupti;
 	int rc;
 
 	p->tool = is_auto(opt->tool) ? choose(opt, p, found, path) : rk_tool_find(opt->tool);
 	if (!p->tool)
 		return tool_missing("a profiler", found, err);
 	there = find_tool(p->tool, found, path);
-	if (is_auto(opt->tool))
-		note_choice(p);
+	cupti = is_cupti(p->tool->name);
+	/* With only NVIDIA GPUs, everybody expects CUPTI. */
+	if (is_auto(opt->tool) && p->tool->library && !(cupti && p->arch_assumed))
+		rk_list_addf(&p->notes, "%s; %s (see 'rockit doctor')",
+			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
+							  "no AMD profiler found",
+			     cupti ? "tracing CUDA" : "tracing OpenCL");
 	/* A plan for another machine names a version. */
-	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
+	if (cupti && !p->cuda && !opt->tool_version)
 		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver found: the program "
 				       "runs, but nothing will be recorded");
 	/* With a given version, planning needs no installed profiler, but running does. */
@@ -447,7 +424,9 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 		return tool_missing(p->tool->name, found, err);
 	if (!there)
 		rk_bytes_puts(path, p->tool->programs[0]);
-	rc = rk_bytes_str(path) ? keep(&p->tool_path, rk_bytes_str(path), err) : rk_fail_nomem(err);
+	if (!rk_bytes_str(path))
+		return rk_fail_nomem(err);
+	rc = keep(&p->tool_path, rk_bytes_str(path), err);
 	if (rc < 0)
 		return rc;
 	if (p->tool->library)

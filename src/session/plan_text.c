@@ -7,26 +7,6 @@
 #include "rockit/monitor.h"
 #include "session/plan.h"
 
-static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
-{
-	/* NAME='value': only the value may need quotes. */
-	for (size_t i = 0; i < c->env.n; i++) {
-		const char *entry = c->env.v[i];
-		size_t len = strcspn(entry, "=");
-
-		rk_bytes_put(out, entry, len);
-		rk_bytes_put_u8(out, '=');
-		if (entry[len])
-			rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
-		rk_bytes_put_u8(out, ' ');
-	}
-	for (size_t i = 0; i < c->argv.n; i++) {
-		rk_bytes_puts(out, i ? " " : "");
-		rk_shell_word(out, RK_SHELL_SHOWN, c->argv.v[i]);
-	}
-	rk_bytes_put_u8(out, '\n');
-}
-
 static void put_names(struct rk_bytes *out, const char *title, const struct rk_list *l)
 {
 	if (!l->n)
@@ -42,50 +22,42 @@ static void put_names(struct rk_bytes *out, const char *title, const struct rk_l
 static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 {
 	const struct rk_plan_pass *pass = &p->passes[i];
+	const struct rk_tool_command *c = &pass->how;
 
 	rk_bytes_printf(out, "\n# pass %zu of %zu: %s\n", i + 1, p->npasses, pass->what);
 	put_names(out, "# counters:", &pass->counters);
-	if (pass->how.file.path) {
-		size_t len = strcspn(pass->how.file.text, "\n");
+	if (c->file.path) {
+		size_t len = strcspn(c->file.text, "\n");
 
 		rk_bytes_puts(out, "# ");
-		rk_put_plain(out, pass->how.file.path);
+		rk_put_plain(out, c->file.path);
 		rk_bytes_printf(out, " contains: %.*s\n", len > 1000 ? 1000 : (int)len,
-				pass->how.file.text);
+				c->file.text);
 	}
-	put_command(out, &pass->how);
-}
+	/* NAME='value': only the value may need quotes. */
+	for (size_t k = 0; k < c->env.n; k++) {
+		const char *entry = c->env.v[k];
+		size_t len = strcspn(entry, "=");
 
-static void put_renamed(struct rk_bytes *out, const struct rk_counter_plan *c)
-{
-	for (size_t i = 0; c && i < c->nchecks; i++) {
-		if (c->checks[i].status != RK_COUNTER_RENAMED)
-			continue;
-		rk_bytes_printf(out, "# %s has no counter %s; using:", c->arch, c->checks[i].asked);
-		for (const char *const *u = c->checks[i].use; *u; u++)
-			rk_bytes_printf(out, " %s", *u);
-		rk_bytes_put_u8(out, '\n');
+		rk_bytes_put(out, entry, len);
+		rk_bytes_put_u8(out, '=');
+		if (entry[len])
+			rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
+		rk_bytes_put_u8(out, ' ');
 	}
-}
-
-static void put_monitor(struct rk_bytes *out, const struct rk_plan *p)
-{
-	const char *separator = "# sampled during the passes: ";
-
-	if (!p->want.monitors)
-		return;
-	for (unsigned i = 0; rk_monitor_word(i); i++) {
-		if (!(p->want.monitors >> i & 1))
-			continue;
-		rk_bytes_printf(out, "%s%s", separator, rk_monitor_word(i));
-		separator = ", ";
+	for (size_t k = 0; k < c->argv.n; k++) {
+		if (k)
+			rk_bytes_put_u8(out, ' ');
+		rk_shell_word(out, RK_SHELL_SHOWN, c->argv.v[k]);
 	}
-	rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
+	rk_bytes_put_u8(out, '\n');
 }
 
 void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
+	const char *separator = "# sampled during the passes: ";
 	const struct rk_plan *p = what;
+	const struct rk_counter_plan *c = p->counters;
 
 	(void)look;
 	rk_bytes_printf(out, "# %s", p->tool->name);
@@ -95,16 +67,32 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	if (!p->tool->library || !p->arch_assumed) {
 		rk_bytes_puts(out, ", ");
 		rk_put_plain(out, p->arch);
-		rk_bytes_puts(out, p->arch_assumed ? " (assumed)" : "");
+		if (p->arch_assumed)
+			rk_bytes_puts(out, " (assumed)");
 	}
 	rk_bytes_printf(out, ", %zu execution%s of the program\n# output: ", p->npasses,
 			p->npasses == 1 ? "" : "s");
 	rk_put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
-	put_monitor(out, p);
+
+	for (unsigned i = 0; rk_monitor_word(i); i++) {
+		if (!(p->want.monitors >> i & 1))
+			continue;
+		rk_bytes_printf(out, "%s%s", separator, rk_monitor_word(i));
+		separator = ", ";
+	}
+	if (p->want.monitors)
+		rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
 	put_names(out, "# variables removed:", &p->unset);
-	if (!p->tool->one_run) /* else it takes no counters from us */
-		put_renamed(out, p->counters);
+	/* a tool that makes its own passes takes no counters from us */
+	for (size_t i = 0; c && !p->tool->one_run && i < c->nchecks; i++) {
+		if (c->checks[i].status != RK_COUNTER_RENAMED)
+			continue;
+		rk_bytes_printf(out, "# %s has no counter %s; using:", c->arch, c->checks[i].asked);
+		for (const char *const *u = c->checks[i].use; *u; u++)
+			rk_bytes_printf(out, " %s", *u);
+		rk_bytes_put_u8(out, '\n');
+	}
 	for (size_t i = 0; i < p->notes.n; i++) {
 		rk_bytes_puts(out, "# note: ");
 		rk_put_plain(out, p->notes.v[i]);
@@ -112,41 +100,6 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	}
 	for (size_t i = 0; i < p->npasses; i++)
 		put_pass(out, p, i);
-}
-
-static void pass_json(struct rk_json_out *j, const struct rk_plan_pass *pass)
-{
-	rk_json_object(j, NULL);
-	rk_json_text(j, "what", pass->what);
-	rk_json_list(j, "argv", &pass->how.argv);
-	rk_json_pairs(j, "env", &pass->how.env);
-	rk_json_text(j, "dir", pass->dir);
-	rk_json_list(j, "counters", &pass->counters);
-	if (pass->how.file.path) {
-		rk_json_array(j, "files");
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "path", pass->how.file.path);
-		rk_json_text(j, "text", pass->how.file.text);
-		rk_json_close(j);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
-static void monitor_json(struct rk_json_out *j, const struct rk_plan *p)
-{
-	if (!p->want.monitors) {
-		rk_json_null(j, "monitor");
-		return;
-	}
-	rk_json_object_flat(j, "monitor");
-	rk_json_array_flat(j, "metrics");
-	for (unsigned i = 0; rk_monitor_word(i); i++)
-		if (p->want.monitors >> i & 1)
-			rk_json_text(j, NULL, rk_monitor_word(i));
-	rk_json_close(j);
-	rk_json_uint(j, "interval_ms", p->want.interval_ms);
-	rk_json_close(j);
 }
 
 void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
@@ -163,10 +116,38 @@ void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render
 	rk_json_text(&j, "arch", p->arch);
 	rk_json_text(&j, "dir", p->dir);
 	rk_json_array(&j, "passes");
-	for (size_t i = 0; i < p->npasses; i++)
-		pass_json(&j, &p->passes[i]);
+	for (size_t i = 0; i < p->npasses; i++) {
+		const struct rk_plan_pass *pass = &p->passes[i];
+
+		rk_json_object(&j, NULL);
+		rk_json_text(&j, "what", pass->what);
+		rk_json_list(&j, "argv", &pass->how.argv);
+		rk_json_pairs(&j, "env", &pass->how.env);
+		rk_json_text(&j, "dir", pass->dir);
+		rk_json_list(&j, "counters", &pass->counters);
+		if (pass->how.file.path) {
+			rk_json_array(&j, "files");
+			rk_json_object_flat(&j, NULL);
+			rk_json_text(&j, "path", pass->how.file.path);
+			rk_json_text(&j, "text", pass->how.file.text);
+			rk_json_close(&j);
+			rk_json_close(&j);
+		}
+		rk_json_close(&j);
+	}
 	rk_json_close(&j);
-	monitor_json(&j, p);
+	if (p->want.monitors) {
+		rk_json_object_flat(&j, "monitor");
+		rk_json_array_flat(&j, "metrics");
+		for (unsigned i = 0; rk_monitor_word(i); i++)
+			if (p->want.monitors >> i & 1)
+				rk_json_text(&j, NULL, rk_monitor_word(i));
+		rk_json_close(&j);
+		rk_json_uint(&j, "interval_ms", p->want.interval_ms);
+		rk_json_close(&j);
+	} else {
+		rk_json_null(&j, "monitor");
+	}
 	rk_json_list(&j, "unset", &p->unset);
 	rk_json_list(&j, "notes", &p->notes);
 	rk_json_list(&j, "hazards", &p->hazards);

@@ -83,35 +83,23 @@ int rk_draft_set(struct rk_draft *d, enum rk_draft_text t, const char *value, st
 int rk_draft_new(const struct rk_preset *base, struct rk_draft **ret, struct rk_error *err)
 {
 	struct rk_draft *d = rk_calloc(1, sizeof(*d));
-	int rc = d ? 0 : rk_fail_nomem(err);
+	int rc;
 
-	if (d && base)
+	if (!d)
+		return rk_fail_nomem(err);
+	if (base)
 		d->preset = *base;
-	for (unsigned i = 0; rc == 0 && i < RK_NDRAFT_TEXTS; i++)
+	for (unsigned i = 0; i < RK_NDRAFT_TEXTS; i++) {
 		rc = rk_draft_set(d, i, base ? *text_of(base, i) : "", err);
-	for (unsigned i = 0; rc == 0 && base && i < RK_NDRAFT_LISTS; i++)
-		rk_list_addv(&d->list[i], (char *const *)*list_of(base, i));
-	if (rc < 0) {
-		rk_draft_free(d);
-		return rc;
+		if (rc < 0) {
+			rk_draft_free(d);
+			return rc;
+		}
 	}
+	for (unsigned i = 0; base && i < RK_NDRAFT_LISTS; i++)
+		rk_list_addv(&d->list[i], (char *const *)*list_of(base, i));
 	*ret = d;
 	return 0;
-}
-
-/* Of "NAME=VALUE" entries each over the one of its name. */
-static void set_pairs(struct rk_list *l, const char *const *from)
-{
-	for (; *from && !l->bad; from++) {
-		const char *equals = strchr(*from, '=');
-		char *name = rk_strndup(*from, equals ? (size_t)(equals - *from) : strlen(*from));
-
-		if (name)
-			rk_list_set(l, name, equals ? equals + 1 : "");
-		else
-			l->bad = true;
-		rk_free(name);
-	}
 }
 
 static void add_words(struct rk_list *l, const char *const *from)
@@ -120,30 +108,25 @@ static void add_words(struct rk_list *l, const char *const *from)
 		rk_list_add_once(l, *from);
 }
 
-/* Two counter specs are one with a comma. */
-static int add_counters(struct rk_draft *d, const char *more, struct rk_error *err)
-{
-	struct rk_list all = { 0 };
-	int rc;
-
-	if (!more[0] || strcmp(d->text[RK_DRAFT_COUNTERS], more) == 0)
-		return 0;
-	if (!d->text[RK_DRAFT_COUNTERS][0])
-		return rk_draft_set(d, RK_DRAFT_COUNTERS, more, err);
-	rk_list_addf(&all, "%s,%s", d->text[RK_DRAFT_COUNTERS], more);
-	rc = all.bad ? rk_fail_nomem(err) : rk_draft_set(d, RK_DRAFT_COUNTERS, all.v[0], err);
-	rk_list_release(&all);
-	return rc;
-}
-
 int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_error *err)
 {
-	int rc = add_counters(d, from->counters, err);
+	const char *had = d->text[RK_DRAFT_COUNTERS];
+	struct rk_list *env = &d->list[RK_DRAFT_ENV];
+	char *both;
+	int rc;
 
-	if (rc == 0 && from->pc_method[0]) {
-		rc = rk_draft_set(d, RK_DRAFT_PC_METHOD, from->pc_method, err);
-		if (rc == 0)
-			rc = rk_draft_set(d, RK_DRAFT_PC_UNIT, from->pc_unit, err);
+	/* two counter specs are one with a comma */
+	if (from->counters[0] && strcmp(had, from->counters) != 0) {
+		both = rk_strf("%s%s%s", had, had[0] ? "," : "", from->counters);
+		if (!both)
+			return rk_fail_nomem(err);
+		rk_free(d->text[RK_DRAFT_COUNTERS]);
+		d->text[RK_DRAFT_COUNTERS] = both;
+	}
+	if (from->pc_method[0]) {
+		if ((rc = rk_draft_set(d, RK_DRAFT_PC_METHOD, from->pc_method, err)) < 0 ||
+		    (rc = rk_draft_set(d, RK_DRAFT_PC_UNIT, from->pc_unit, err)) < 0)
+			return rc;
 		d->preset.pc_interval = from->pc_interval;
 	}
 	d->preset.stats |= from->stats;
@@ -152,8 +135,18 @@ int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_err
 	add_words(&d->list[RK_DRAFT_LIBRARIES], from->libraries);
 	add_words(&d->list[RK_DRAFT_NOTES], from->notes);
 	rk_list_addv(&d->list[RK_DRAFT_TOOL_ARGS], (char *const *)from->tool_args);
-	set_pairs(&d->list[RK_DRAFT_ENV], from->env);
-	return rc;
+	/* of "NAME=VALUE" entries each over the one of its name */
+	for (const char *const *e = from->env; *e && !env->bad; e++) {
+		const char *equals = strchr(*e, '=');
+		char *name = rk_strndup(*e, strcspn(*e, "="));
+
+		if (name)
+			rk_list_set(env, name, equals ? equals + 1 : "");
+		else
+			env->bad = true;
+		rk_free(name);
+	}
+	return 0;
 }
 
 static uint64_t number_of(const struct rk_list *l, const char *key)
@@ -161,7 +154,9 @@ static uint64_t number_of(const struct rk_list *l, const char *key)
 	const char *s = rk_list_value(l, key);
 	uint64_t v = 0;
 
-	return s && rk_num_u64(s, strlen(s), &v) == RK_NUM_OK ? v : 0;
+	if (!s || rk_num_u64(s, strlen(s), &v) != RK_NUM_OK)
+		return 0;
+	return v;
 }
 
 int rk_draft_seal(struct rk_draft *d, struct rk_preset **ret, struct rk_error *err)
@@ -273,7 +268,9 @@ static int take_text(const struct parse *p, const struct rk_tree *v, unsigned in
 {
 	int rc = of_kind(p, v, RK_TREE_TEXT, "a text");
 
-	return rc < 0 ? rc : rk_draft_set(p->d, index, v->text, p->err);
+	if (rc < 0)
+		return rc;
+	return rk_draft_set(p->d, index, v->text, p->err);
 }
 
 static int take_schema(const struct parse *p, const struct rk_tree *v, unsigned index)
@@ -296,28 +293,25 @@ static int take_stats(const struct parse *p, const struct rk_tree *v, unsigned i
 	return of_kind(p, v, RK_TREE_BOOL, "true or false");
 }
 
-/* An error of a word is one of this file. */
-static int at_word(const struct parse *p, const struct rk_tree *w, int rc)
-{
-	if (rc < 0 && rc != RK_E_NOMEM) {
-		rk_error_at(p->err, p->file, w->line, 0);
-		if (p->err)
-			p->err->code = RK_E_FORMAT;
-		return RK_E_FORMAT;
-	}
-	return rc;
-}
-
 static int add_word(const struct parse *p, const struct rk_tree *w, unsigned list)
 {
+	int rc = 0;
+
 	if (list == RK_DRAFT_TRACES)
-		return at_word(p, w, rk_draft_traces(p->d, w->text, p->err));
-	if (list == RK_DRAFT_MONITORS)
-		return at_word(p, w, rk_draft_monitors(p->d, w->text, p->err));
-	if (list == RK_DRAFT_LIBRARIES)
-		return at_word(p, w, rk_draft_libraries(p->d, w->text, p->err));
-	rk_list_add(&p->d->list[list], w->text);
-	return 0;
+		rc = rk_draft_traces(p->d, w->text, p->err);
+	else if (list == RK_DRAFT_MONITORS)
+		rc = rk_draft_monitors(p->d, w->text, p->err);
+	else if (list == RK_DRAFT_LIBRARIES)
+		rc = rk_draft_libraries(p->d, w->text, p->err);
+	else
+		rk_list_add(&p->d->list[list], w->text);
+	if (rc == 0 || rc == RK_E_NOMEM)
+		return rc;
+	/* an error of a word is one of this file */
+	rk_error_at(p->err, p->file, w->line, 0);
+	if (p->err)
+		p->err->code = RK_E_FORMAT;
+	return RK_E_FORMAT;
 }
 
 /* A list replaces the one that was inherited. */
@@ -415,41 +409,37 @@ static int take_choice(const struct parse *p, const struct rk_tree *v, enum rk_d
 			      rk_tree_text(v, "of that kind"), near ? near : words[0]);
 }
 
-static int take_pc_interval(const struct parse *p, const struct rk_tree *v)
-{
-	int64_t n = 0;
-
-	if (strcmp(rk_tree_text(v, ""), "auto") != 0 &&
-	    (v->kind != RK_TREE_NUMBER || !rk_tree_int(v, &n) || n < 1))
-		return rk_draft_wrong(v, p->file, p->err,
-				      "'interval' must be \"auto\" or a number of at least 1");
-	p->d->preset.pc_interval = (uint64_t)n;
-	return 0;
-}
-
 static int take_pc(const struct parse *p, const struct rk_tree *v, unsigned index)
 {
 	static const char *const methods[] = { "auto", "host_trap", "stochastic", NULL };
 	static const char *const units[] = { "auto", "time", "cycles", "instructions", NULL };
-	int rc = of_kind(p, v, RK_TREE_OBJECT, "an object");
+	int64_t n = 0;
+	int rc;
 
 	(void)index;
-	if (rc == 0)
-		rc = rk_draft_set(p->d, RK_DRAFT_PC_METHOD, "auto", p->err);
-	if (rc == 0)
-		rc = rk_draft_set(p->d, RK_DRAFT_PC_UNIT, "auto", p->err);
+	if ((rc = of_kind(p, v, RK_TREE_OBJECT, "an object")) < 0 ||
+	    (rc = rk_draft_set(p->d, RK_DRAFT_PC_METHOD, "auto", p->err)) < 0 ||
+	    (rc = rk_draft_set(p->d, RK_DRAFT_PC_UNIT, "auto", p->err)) < 0)
+		return rc;
 	for (const struct rk_tree *c = v->first; rc == 0 && c; c = c->next) {
-		if (strcmp(c->key, "method") == 0)
+		if (strcmp(c->key, "method") == 0) {
 			rc = take_choice(p, c, RK_DRAFT_PC_METHOD, methods);
-		else if (strcmp(c->key, "unit") == 0)
+		} else if (strcmp(c->key, "unit") == 0) {
 			rc = take_choice(p, c, RK_DRAFT_PC_UNIT, units);
-		else if (strcmp(c->key, "interval") == 0)
-			rc = take_pc_interval(p, c);
-		else
+		} else if (strcmp(c->key, "interval") != 0) {
 			rc = rk_draft_wrong(c, p->file, p->err,
 					    "unknown key '%s' in 'pc_sampling'; it has method, "
 					    "unit and interval",
 					    c->key);
+		} else if (strcmp(rk_tree_text(c, ""), "auto") == 0) {
+			p->d->preset.pc_interval = 0;
+		} else if (c->kind == RK_TREE_NUMBER && rk_tree_int(c, &n) && n >= 1) {
+			p->d->preset.pc_interval = (uint64_t)n;
+		} else {
+			rc = rk_draft_wrong(
+				c, p->file, p->err,
+				"'interval' must be \"auto\" or a number of at least 1");
+		}
 	}
 	return rc;
 }
@@ -478,37 +468,38 @@ static const struct key keys[] = {
 
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
 
-static int unknown_key(const struct parse *p, const struct rk_tree *v)
-{
-	const char *names[NKEYS + 1] = { NULL }, *near;
-
-	for (unsigned i = 0; i < NKEYS; i++)
-		names[i] = keys[i].name;
-	near = rk_nearest(v->key, names);
-	if (near)
-		return rk_draft_wrong(v, p->file, p->err, "unknown key '%s'; did you mean '%s'?",
-				      v->key, near);
-	return rk_draft_wrong(v, p->file, p->err,
-			      "unknown key '%s'; 'rockit presets memory --format json' shows the "
-			      "keys of a preset",
-			      v->key);
-}
-
 int rk_draft_parse(struct rk_draft *d, const struct rk_tree *root, const char *file,
 		   struct rk_error *err)
 {
+	const char *names[NKEYS + 1] = { NULL }, *near;
 	const struct parse p = { d, file, err };
-	int rc = 0;
 
 	if (root->kind != RK_TREE_OBJECT)
 		return rk_draft_wrong(root, file, err,
 				      "a preset must be an object: {\"traces\": [...]}");
-	for (const struct rk_tree *v = root->first; rc == 0 && v; v = v->next) {
+	for (unsigned i = 0; i < NKEYS; i++)
+		names[i] = keys[i].name;
+	for (const struct rk_tree *v = root->first; v; v = v->next) {
 		unsigned i = 0;
+		int rc;
 
-		while (i < NKEYS && strcmp(keys[i].name, v->key) != 0)
+		while (i < NKEYS && strcmp(names[i], v->key) != 0)
 			i++;
-		rc = i < NKEYS ? keys[i].take(&p, v, keys[i].index) : unknown_key(&p, v);
+		if (i < NKEYS) {
+			rc = keys[i].take(&p, v, keys[i].index);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		near = rk_nearest(v->key, names);
+		if (near)
+			return rk_draft_wrong(v, file, err, "unknown key '%s'; did you mean '%s'?",
+					      v->key, near);
+		return rk_draft_wrong(
+			v, file, err,
+			"unknown key '%s'; 'rockit presets memory --format json' shows "
+			"the keys of a preset",
+			v->key);
 	}
-	return rc;
+	return 0;
 }

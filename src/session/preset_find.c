@@ -53,25 +53,6 @@ static bool user_file(const char *name, char out[PATH_MAX])
 	return n >= 0 && n < PATH_MAX && stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What an alias means: no "rocprofv3_" before it, no ".json" behind it. */
-static void canonical(const char *name, char out[NAME_MAX + 1])
-{
-	static const char prefix[] = "rocprofv3_", suffix[] = ".json";
-	size_t len;
-
-	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
-		name += sizeof(prefix) - 1;
-	len = strlen(name);
-	if (rk_text_ends(name, len, suffix))
-		len -= sizeof(suffix) - 1;
-	if (len > NAME_MAX)
-		len = NAME_MAX;
-	memcpy(out, name, len);
-	out[len] = '\0';
-	if (strcmp(out, "multi_node") == 0)
-		memcpy(out, "multinode", sizeof("multinode"));
-}
-
 /* The file's name without folder and ".json". */
 static void stem_of(const char *file, char out[NAME_MAX + 1])
 {
@@ -89,45 +70,33 @@ static void stem_of(const char *file, char out[NAME_MAX + 1])
 static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
 		struct rk_error *err);
 
-/* What the preset of `root` begins as: *ret stays NULL when it extends nothing. */
-static int load_base(const struct rk_tree *root, const char *file, const char *name, unsigned depth,
-		     struct rk_preset **ret, struct rk_error *err)
-{
-	const struct rk_tree *extends = rk_tree_get(root, "extends");
-	int rc;
-
-	if (!extends || extends->kind != RK_TREE_TEXT)
-		return 0; /* not a text: the parser says so */
-	if (depth == EXTENDS_MAX)
-		return rk_draft_wrong(extends, file, err, "presets extend each other in a loop");
-	rc = load(extends->text, name, depth + 1, ret, err);
-	if (rc < 0)
-		rk_error_at(err, file, extends->line, 0);
-	return rc;
-}
-
 /* A preset, or a context of madengine, out of its tree. */
 static int from_tree(const struct rk_tree *root, const char *file, bool builtin, unsigned depth,
 		     struct rk_preset **ret, struct rk_error *err)
 {
+	const struct rk_tree *extends = rk_tree_get(root, "extends");
 	struct rk_preset *base = NULL;
 	struct rk_draft *d = NULL;
 	char stem[NAME_MAX + 1];
 	int rc;
 
 	stem_of(file, stem);
-	rc = load_base(root, file, stem, depth, &base, err);
-	if (rc < 0)
-		return rc;
+	if (extends && extends->kind == RK_TREE_TEXT) { /* else the parser says so */
+		if (depth == EXTENDS_MAX)
+			return rk_draft_wrong(extends, file, err,
+					      "presets extend each other in a loop");
+		rc = load(extends->text, stem, depth + 1, &base, err);
+		if (rc < 0) {
+			rk_error_at(err, file, extends->line, 0);
+			return rc;
+		}
+	}
 	rc = rk_draft_new(base, &d, err);
 	rk_preset_free(base);
 	if (rc < 0)
 		return rc;
-	rc = rk_draft_set(d, RK_DRAFT_NAME, stem, err);
-	if (rc < 0)
-		goto bad;
-	rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err);
-	if (rc < 0)
+	if ((rc = rk_draft_set(d, RK_DRAFT_NAME, stem, err)) < 0 ||
+	    (rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err)) < 0)
 		goto bad;
 	if (rk_tree_get(root, "tools"))
 		rc = rk_draft_context(d, root, file, err);
@@ -163,12 +132,13 @@ static int from_user(const char *path, const char *name, unsigned depth, struct 
 	struct rk_preset *p = NULL;
 	int rc = from_file(path, depth, &p, err);
 
-	if (rc == 0 && strcmp(p->name, name) != 0)
+	if (rc < 0)
+		return rc;
+	if (strcmp(p->name, name) != 0) {
 		rc = rk_draft_wrong(NULL, path, err,
 				    "the preset's name is '%s'; rename its file to '%s.json', or "
 				    "remove the name",
 				    p->name, p->name);
-	if (rc < 0) {
 		rk_preset_free(p);
 		return rc;
 	}
@@ -220,12 +190,19 @@ static int unknown(const char *name, const char *plain, struct rk_error *err)
 static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
 		struct rk_error *err)
 {
+	static const char prefix[] = "rocprofv3_";
 	const struct rk_data_file *data;
+	const char *alias = name;
 	char plain[NAME_MAX + 1], path[PATH_MAX];
 
 	if (strchr(name, '/'))
 		return from_file(name, depth, ret, err);
-	canonical(name, plain);
+	/* what an alias means: no "rocprofv3_" before it, no ".json" behind it */
+	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
+		alias += sizeof(prefix) - 1;
+	stem_of(alias, plain);
+	if (strcmp(plain, "multi_node") == 0)
+		memcpy(plain, "multinode", sizeof("multinode"));
 	if (strcmp(name, within) != 0 && user_file(name, path))
 		return from_user(path, name, depth, ret, err);
 	if (strcmp(plain, within) != 0 && user_file(plain, path))
@@ -240,14 +217,18 @@ static int load(const char *name, const char *within, unsigned depth, struct rk_
 
 int rk_preset_load(const char *name, struct rk_preset **ret, struct rk_error *err)
 {
-	return name && ret ? load(name, "", 0, ret, err) : rk_misuse(__func__, err);
+	if (!name || !ret)
+		return rk_misuse(__func__, err);
+	return load(name, "", 0, ret, err);
 }
 
 int rk_preset_builtin(const char *name, struct rk_preset **ret, struct rk_error *err)
 {
 	const struct rk_data_file *data = builtin(name);
 
-	return data ? from_data(data, 0, ret, err) : unknown(name, name, err);
+	if (!data)
+		return unknown(name, name, err);
+	return from_data(data, 0, ret, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -255,43 +236,35 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds what the folder has besides what is there. A folder that cannot be read has nothing. */
-static int add_user(struct rk_list *l, struct rk_error *err)
-{
-	size_t from = l->n;
-	struct dirent *e;
-	char dir[PATH_MAX], path[PATH_MAX], stem[NAME_MAX + 1];
-	DIR *d = user_dir(dir) ? opendir(dir) : NULL;
-
-	if (!d)
-		return 0;
-	while (l->n < USER_MAX && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.' || !rk_text_ends(e->d_name, strlen(e->d_name), ".json"))
-			continue;
-		stem_of(e->d_name, stem);
-		if (stem[0] && user_file(stem, path))
-			rk_list_add_once(l, stem);
-	}
-	closedir(d);
-	if (l->bad)
-		return rk_fail_nomem(err);
-	qsort(l->v + from, l->n - from, sizeof(*l->v), by_name);
-	return 0;
-}
-
+/* The user's folder adds what is not built in. A folder that cannot be read has nothing. */
 int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err)
 {
+	char dir[PATH_MAX], path[PATH_MAX], stem[NAME_MAX + 1];
 	struct rk_list l = { 0 };
-	int rc;
+	struct dirent *e;
+	DIR *d = NULL;
+	size_t from;
 
 	if (!ret)
 		return rk_misuse(__func__, err);
 	rk_list_addv(&l, (char *const *)order);
-	rc = l.bad ? rk_fail_nomem(err) : add_user(&l, err);
-	if (rc < 0) {
-		rk_list_release(&l);
-		return rc;
+	from = l.n;
+	if (user_dir(dir))
+		d = opendir(dir);
+	while (d && l.n < USER_MAX && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' || !rk_text_ends(e->d_name, strlen(e->d_name), ".json"))
+			continue;
+		stem_of(e->d_name, stem);
+		if (stem[0] && user_file(stem, path))
+			rk_list_add_once(&l, stem);
 	}
+	if (d)
+		closedir(d);
+	if (l.bad) {
+		rk_list_release(&l);
+		return rk_fail_nomem(err);
+	}
+	qsort(l.v + from, l.n - from, sizeof(*l.v), by_name);
 	*ret = (struct rk_preset_names){ l.v, l.n };
 	return 0;
 }

@@ -81,25 +81,10 @@ static void put_lines(struct rk_bytes *out, const char *label, const char *const
 	}
 }
 
-static void put_pc(struct rk_bytes *out, const struct rk_preset *p)
-{
-	char text[128];
-
-	if (!p->pc_method[0])
-		return;
-	if (p->pc_interval)
-		snprintf(text, sizeof(text), "method %.20s, unit %.20s, interval %" PRIu64,
-			 p->pc_method, p->pc_unit, p->pc_interval);
-	else
-		snprintf(text, sizeof(text), "method %.20s, unit %.20s, interval auto",
-			 p->pc_method, p->pc_unit);
-	put_line(out, "PC sampling", text);
-}
-
 /* One preset in full. */
 static void put_preset(struct rk_bytes *out, const struct rk_preset *p)
 {
-	char text[32];
+	char text[128];
 
 	rk_put_printable(out, p->name, strlen(p->name), true);
 	rk_bytes_puts(out, ": ");
@@ -108,9 +93,18 @@ static void put_preset(struct rk_bytes *out, const struct rk_preset *p)
 	put_line(out, "overhead", p->overhead);
 	put_line(out, "extends", p->extends);
 	put_list(out, "traces", p->traces, ", ");
-	put_line(out, "statistics", p->stats ? "yes" : "");
+	if (p->stats)
+		put_line(out, "statistics", "yes");
 	put_line(out, "counters", p->counters);
-	put_pc(out, p);
+	if (p->pc_method[0]) {
+		char interval[32] = "auto";
+
+		if (p->pc_interval)
+			snprintf(interval, sizeof(interval), "%" PRIu64, p->pc_interval);
+		snprintf(text, sizeof(text), "method %.20s, unit %.20s, interval %s", p->pc_method,
+			 p->pc_unit, interval);
+		put_line(out, "PC sampling", text);
+	}
 	put_list(out, "monitors", p->monitors, ", ");
 	if (p->monitor_interval_ms) {
 		snprintf(text, sizeof(text), "%u ms", p->monitor_interval_ms);
@@ -125,14 +119,6 @@ static void put_preset(struct rk_bytes *out, const struct rk_preset *p)
 	put_lines(out, "notes", p->notes);
 	put_list(out, "ignored", p->ignored, ", ");
 	put_line(out, "source", p->source);
-}
-
-/* The overhead's first word: the text before the colon. */
-static size_t level_length(const char *overhead)
-{
-	size_t len = strcspn(overhead, ":");
-
-	return overhead[len] && len <= 12 ? len : strcspn(overhead, " :,");
 }
 
 /* What the forms are given. */
@@ -159,7 +145,11 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_bytes_printf(out, "%-*s  %-8s  %s\n", (int)widest, "name", "overhead", "collects");
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_preset *p = presets[i];
-		size_t len = strlen(p->name), level = level_length(p->overhead);
+		size_t len = strlen(p->name), level = strcspn(p->overhead, ":");
+
+		/* the overhead's first word: the text before the colon */
+		if (!p->overhead[level] || level > 12)
+			level = strcspn(p->overhead, " :,");
 
 		rk_put_printable(out, p->name, len, true);
 		put_blanks(out, len < widest ? widest - len + 2 : 2);
@@ -196,39 +186,6 @@ static void pairs_json(struct rk_json_out *j, const char *key, const char *const
 	rk_json_pairs(j, key, &l);
 }
 
-/* "rocprofv3: ..." as a member of its own. */
-static void delivers_json(struct rk_json_out *j, const char *const *list)
-{
-	rk_json_object(j, "delivers");
-	for (; *list; list++) {
-		const char *colon = strchr(*list, ':');
-		char tool[64] = "";
-		size_t len = colon ? (size_t)(colon - *list) : 0;
-
-		if (!len || len >= sizeof(tool))
-			continue;
-		memcpy(tool, *list, len);
-		rk_json_text(j, tool, colon + 1 + strspn(colon + 1, " "));
-	}
-	rk_json_close(j);
-}
-
-static void pc_json(struct rk_json_out *j, const struct rk_preset *p)
-{
-	if (!p->pc_method[0]) {
-		rk_json_null(j, "pc_sampling");
-		return;
-	}
-	rk_json_object_flat(j, "pc_sampling");
-	rk_json_text(j, "method", p->pc_method);
-	rk_json_text(j, "unit", p->pc_unit);
-	if (p->pc_interval)
-		rk_json_uint(j, "interval", p->pc_interval);
-	else
-		rk_json_text(j, "interval", "auto");
-	rk_json_close(j);
-}
-
 static void preset_json(struct rk_json_out *j, const char *key, const struct rk_preset *p)
 {
 	rk_json_object(j, key);
@@ -240,7 +197,18 @@ static void preset_json(struct rk_json_out *j, const char *key, const struct rk_
 	list_json(j, "traces", p->traces);
 	rk_json_bool(j, "stats", p->stats);
 	rk_json_text(j, "counters", p->counters[0] ? p->counters : NULL);
-	pc_json(j, p);
+	if (p->pc_method[0]) {
+		rk_json_object_flat(j, "pc_sampling");
+		rk_json_text(j, "method", p->pc_method);
+		rk_json_text(j, "unit", p->pc_unit);
+		if (p->pc_interval)
+			rk_json_uint(j, "interval", p->pc_interval);
+		else
+			rk_json_text(j, "interval", "auto");
+		rk_json_close(j);
+	} else {
+		rk_json_null(j, "pc_sampling");
+	}
 	list_json(j, "monitors", p->monitors);
 	if (p->monitor_interval_ms)
 		rk_json_uint(j, "monitor_interval_ms", p->monitor_interval_ms);
@@ -251,7 +219,18 @@ static void preset_json(struct rk_json_out *j, const char *key, const struct rk_
 	list_json(j, "tool_args", p->tool_args);
 	pairs_json(j, "distributed", p->distributed);
 	pairs_json(j, "slurm", p->slurm);
-	delivers_json(j, p->delivers);
+	rk_json_object(j, "delivers");
+	for (const char *const *d = p->delivers; *d; d++) {
+		/* "rocprofv3: ..." as a member of its own */
+		size_t len = strcspn(*d, ":");
+		char tool[64] = "";
+
+		if (!(*d)[len] || !len || len >= sizeof(tool))
+			continue;
+		memcpy(tool, *d, len);
+		rk_json_text(j, tool, *d + len + 1 + strspn(*d + len + 1, " "));
+	}
+	rk_json_close(j);
 	rk_json_array(j, "notes");
 	for (const char *const *n = p->notes; *n; n++)
 		rk_json_text(j, NULL, *n);

@@ -25,20 +25,11 @@ enum { JSON_MAX = 64 << 20 };
 
 /* ---- the facts ---- */
 
-/* The kernel lets the bound grow while nobody corrects the clock, so it is valid at any time. */
-static int64_t realtime_error_ns(void)
-{
-	struct timex t = { .modes = 0 };
-
-	if (adjtimex(&t) < 0 || t.status & STA_UNSYNC || t.maxerror < 0)
-		return -1;
-	return (int64_t)t.maxerror * 1000;
-}
-
 /* The tightest of some tries: boot time, wall, boot time; the wall belongs to the middle. */
 struct rk_clock_pair rk_clock_pair_read(void)
 {
 	struct rk_clock_pair best = { .error_ns = INT64_MAX };
+	struct timex t = { .modes = 0 };
 
 	for (int i = 0; i < 8; i++) {
 		int64_t before = rk_clock_ns(CLOCK_BOOTTIME), wall = rk_clock_ns(CLOCK_REALTIME),
@@ -47,7 +38,9 @@ struct rk_clock_pair rk_clock_pair_read(void)
 		if (half < best.error_ns)
 			best = (struct rk_clock_pair){ before + half, wall, half, -1 };
 	}
-	best.realtime_error_ns = realtime_error_ns();
+	/* the kernel lets the bound grow while nobody corrects the clock, so it is always valid */
+	if (adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) && t.maxerror >= 0)
+		best.realtime_error_ns = (int64_t)t.maxerror * 1000;
 	return best;
 }
 
@@ -55,7 +48,9 @@ int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error
 {
 	*r = (struct rk_record){ .state = "running" };
 	r->passes = rk_calloc(p->npasses ? p->npasses : 1, sizeof(*r->passes));
-	return r->passes ? rk_gpus_find(p->root, &r->gpus, err) : rk_fail_nomem(err);
+	if (!r->passes)
+		return rk_fail_nomem(err);
+	return rk_gpus_find(p->root, &r->gpus, err);
 }
 
 void rk_record_release(struct rk_record *r)
@@ -232,20 +227,6 @@ static void put_gpus(struct rk_json_out *j, const struct rk_gpus *g)
 	rk_json_close(j);
 }
 
-static void put_tool(struct rk_json_out *j, const struct rk_plan *p)
-{
-	rk_json_object_flat(j, rk_run_key(RK_RUN_TOOL));
-	rk_json_text(j, rk_run_key(RK_RUN_TOOL_NAME), p->tool->name);
-	rk_json_text(j, rk_run_key(RK_RUN_TOOL_VERSION), p->tool_version);
-	rk_json_text(j, "path", p->tool_path);
-	rk_json_close(j);
-	rk_json_text(j, rk_run_key(RK_RUN_PRESET), p->want.preset ? p->want.preset->name : NULL);
-	/* a chip that was only assumed says nothing about a run of our own collectors */
-	rk_json_text(j, rk_run_key(RK_RUN_ARCH),
-		     p->tool->library && p->arch_assumed ? NULL : p->arch);
-	rk_json_bool(j, "arch_assumed", p->arch_assumed && !p->tool->library);
-}
-
 /* Words of the bits that are set. */
 static void put_bits(struct rk_json_out *j, const char *key, unsigned bits,
 		     const char *(*name)(unsigned))
@@ -254,20 +235,6 @@ static void put_bits(struct rk_json_out *j, const char *key, unsigned bits,
 	for (unsigned i = 0; name(i); i++)
 		if (bits >> i & 1)
 			rk_json_text(j, NULL, name(i));
-	rk_json_close(j);
-}
-
-static void put_asked(struct rk_json_out *j, const struct rk_plan *p)
-{
-	rk_json_object(j, "asked");
-	put_bits(j, "traces", p->want.traces, rk_trace_name);
-	rk_json_array_flat(j, "counters");
-	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++)
-		rk_json_text(j, NULL, p->counters->checks[i].asked);
-	rk_json_close(j);
-	rk_json_bool(j, "pc_samples", p->want.pc_wanted);
-	put_bits(j, "monitors", p->want.monitors, rk_monitor_word);
-	put_bits(j, "libraries", p->want.libraries, rk_library_name);
 	rk_json_close(j);
 }
 
@@ -284,24 +251,6 @@ static void put_counts(struct rk_json_out *j, const char *key, const struct rk_l
 
 		if (text && rk_num_u64(text, strlen(text), &v) == RK_NUM_OK)
 			rk_json_uint(j, name, v);
-	}
-	rk_json_close(j);
-}
-
-static void put_delivered(struct rk_json_out *j, const struct rk_record *r)
-{
-	rk_json_object(j, rk_run_key(RK_RUN_DELIVERED));
-	put_counts(j, rk_run_key(RK_RUN_DELIVERED_TABLES), &r->tables);
-	put_counts(j, "traces", &r->traces);
-	rk_json_list(j, "counters", &r->counters);
-	if (r->monitored) {
-		put_bits(j, "monitors", r->monitor.metrics, rk_monitor_word);
-		rk_json_object_flat(j, "monitor");
-		rk_json_uint(j, "samples", r->monitor.samples);
-		rk_json_uint(j, "missed", r->monitor.missed);
-		rk_json_uint(j, "gpus", r->monitor.gpus);
-		rk_json_real(j, "cpu_percent", r->monitor.cpu_percent);
-		rk_json_close(j);
 	}
 	rk_json_close(j);
 }
@@ -331,28 +280,56 @@ static void put_overhead(struct rk_json_out *j, const struct rk_record *r, const
 
 static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
 {
-	int64_t error = r->start.error_ns > r->end.error_ns ? r->start.error_ns : r->end.error_ns;
+	const struct rk_counter_plan *c = p->counters;
+	int64_t error = r->clock_error_ns;
 
-	error = r->clock_error_ns > error ? r->clock_error_ns : error;
+	if (r->start.error_ns > error)
+		error = r->start.error_ns;
+	if (r->end.error_ns > error)
+		error = r->end.error_ns;
 	rk_json_object(j, rk_run_key(RK_RUN_LEDGER));
-	put_asked(j, p);
-	put_delivered(j, r);
+
+	rk_json_object(j, "asked");
+	put_bits(j, "traces", p->want.traces, rk_trace_name);
+	rk_json_array_flat(j, "counters");
+	for (size_t i = 0; c && i < c->nchecks; i++)
+		rk_json_text(j, NULL, c->checks[i].asked);
+	rk_json_close(j);
+	rk_json_bool(j, "pc_samples", p->want.pc_wanted);
+	put_bits(j, "monitors", p->want.monitors, rk_monitor_word);
+	put_bits(j, "libraries", p->want.libraries, rk_library_name);
+	rk_json_close(j);
+
+	rk_json_object(j, rk_run_key(RK_RUN_DELIVERED));
+	put_counts(j, rk_run_key(RK_RUN_DELIVERED_TABLES), &r->tables);
+	put_counts(j, "traces", &r->traces);
+	rk_json_list(j, "counters", &r->counters);
+	if (r->monitored) {
+		put_bits(j, "monitors", r->monitor.metrics, rk_monitor_word);
+		rk_json_object_flat(j, "monitor");
+		rk_json_uint(j, "samples", r->monitor.samples);
+		rk_json_uint(j, "missed", r->monitor.missed);
+		rk_json_uint(j, "gpus", r->monitor.gpus);
+		rk_json_real(j, "cpu_percent", r->monitor.cpu_percent);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
 	rk_json_pairs(j, rk_run_key(RK_RUN_DROPPED), &r->dropped);
+
 	rk_json_object(j, rk_run_key(RK_RUN_REPAIRED));
 	put_counts(j, rk_run_key(RK_RUN_REPAIRED_ROWS), &r->repaired);
 	rk_json_object(j, "counters"); /* collected under another name */
-	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++) {
-		const struct rk_counter_check *c = &p->counters->checks[i];
-
-		if (c->status != RK_COUNTER_RENAMED)
+	for (size_t i = 0; c && i < c->nchecks; i++) {
+		if (c->checks[i].status != RK_COUNTER_RENAMED)
 			continue;
-		rk_json_array_flat(j, c->asked);
-		for (const char *const *u = c->use; u && *u; u++)
+		rk_json_array_flat(j, c->checks[i].asked);
+		for (const char *const *u = c->checks[i].use; u && *u; u++)
 			rk_json_text(j, NULL, *u);
 		rk_json_close(j);
 	}
 	rk_json_close(j);
 	rk_json_close(j);
+
 	rk_json_int(j, rk_run_key(RK_RUN_CLOCK_ERROR), error);
 	put_overhead(j, r, p);
 	rk_json_close(j);
@@ -360,6 +337,7 @@ static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const s
 
 static void put_document(struct rk_bytes *out, const struct rk_record *r, const struct rk_plan *p)
 {
+	bool guess = p->arch_assumed;
 	struct rk_list env = { 0 };
 	struct rk_json_out j;
 
@@ -369,7 +347,15 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 	rk_json_text(&j, rk_run_key(RK_RUN_STATE), r->state);
 	put_hidden(&j, rk_run_key(RK_RUN_COMMAND), &p->want.command);
 	rk_json_int(&j, rk_run_key(RK_RUN_EXIT_STATUS), r->status);
-	put_tool(&j, p);
+	rk_json_object_flat(&j, rk_run_key(RK_RUN_TOOL));
+	rk_json_text(&j, rk_run_key(RK_RUN_TOOL_NAME), p->tool->name);
+	rk_json_text(&j, rk_run_key(RK_RUN_TOOL_VERSION), p->tool_version);
+	rk_json_text(&j, "path", p->tool_path);
+	rk_json_close(&j);
+	rk_json_text(&j, rk_run_key(RK_RUN_PRESET), p->want.preset ? p->want.preset->name : NULL);
+	/* a chip that was only assumed says nothing about a run of our own collectors */
+	rk_json_text(&j, rk_run_key(RK_RUN_ARCH), guess && p->tool->library ? NULL : p->arch);
+	rk_json_bool(&j, "arch_assumed", guess && !p->tool->library);
 	put_place(&j, p);
 	put_gpus(&j, &r->gpus);
 	put_time(&j, rk_run_key(RK_RUN_START_TIME), &r->start);

@@ -45,9 +45,12 @@ static void put_word(char *to, size_t size, const char *word)
 {
 	size_t n = 0;
 
-	for (; *word && n + 1 < size; word++)
-		to[n++] = (unsigned char)*word <= ' ' || *word == '/' || *word == 0x7f ? '_' :
-											 *word;
+	for (; *word && n + 1 < size; word++) {
+		to[n] = *word;
+		if ((unsigned char)*word <= ' ' || *word == '/' || *word == 0x7f)
+			to[n] = '_';
+		n++;
+	}
 	if (!n && size > 1)
 		to[n++] = '-';
 	to[n] = '\0';
@@ -184,39 +187,41 @@ static bool take_stale(const char *path, const struct claim *stale, const struct
 	return ok;
 }
 
-static int claim_at(const char *path, const char *dir, const struct rk_rank *who, bool force,
-		    struct rk_error *err)
+int rk_claim_rank(const char *dir, const struct rk_rank *who, bool force, struct rk_error *err)
 {
 	struct claim us = { .pid = 0 }, other = { .node = "?", .host = "?" };
+	char *path = rk_strf("%s/" RK_CLAIM_NAME, dir);
 	int rc;
 
+	if (!path)
+		return rk_fail_nomem(err);
+	rc = rk_make_dirs(dir, err);
+	if (rc < 0)
+		goto out;
 	our_claim(who, &us);
 	for (int tries = 0; tries < 8; tries++) {
 		bool known;
 
 		rc = make_claim(path, &us, err);
-		if (rc)
-			return rc < 0 ? rc : 0;
+		if (rc) {
+			if (rc > 0)
+				rc = 0;
+			goto out;
+		}
 		known = read_claim(path, &other);
 		if (!known && access(path, F_OK))
 			continue;
-		if (!force || (known && (same_start(&other, &us) || lives(&other, &us))))
-			return refuse(dir, who, &other, &us, err);
+		if (!force || (known && (same_start(&other, &us) || lives(&other, &us)))) {
+			rc = refuse(dir, who, &other, &us, err);
+			goto out;
+		}
 		take_stale(path, known ? &other : NULL, &us);
 	}
-	return rk_fail(err, RK_E_IO,
-		       "several processes compete for '%s'; this one, on %s, gives "
-		       "up",
-		       dir, us.node);
-}
-
-int rk_claim_rank(const char *dir, const struct rk_rank *who, bool force, struct rk_error *err)
-{
-	char *path = rk_strf("%s/" RK_CLAIM_NAME, dir);
-	int rc = path ? rk_make_dirs(dir, err) : rk_fail_nomem(err);
-
-	if (rc == 0)
-		rc = claim_at(path, dir, who, force, err);
+	rc = rk_fail(err, RK_E_IO,
+		     "several processes compete for '%s'; this one, on %s, gives "
+		     "up",
+		     dir, us.node);
+out:
 	rk_free(path);
 	return rc;
 }
@@ -261,25 +266,6 @@ void rk_claim_node_end(char *path)
 
 /* ---- scratch ---- */
 
-/* Of the nearest folder above `path` that is there. */
-static bool device_of(const char *path, dev_t *ret)
-{
-	char *part = rk_strdup(path), *slash;
-	struct stat st;
-	bool found = false;
-
-	while (part && !found) {
-		found = stat(part[0] ? part : "/", &st) == 0;
-		slash = strrchr(part, '/');
-		if (found || !slash)
-			break;
-		*slash = '\0';
-	}
-	rk_free(part);
-	*ret = found ? st.st_dev : 0;
-	return found;
-}
-
 /* NULL when it can be used. */
 static const char *trouble(const char *dir)
 {
@@ -300,14 +286,22 @@ static const char *trouble(const char *dir)
 	return NULL;
 }
 
-/* It must be on another file system than the target, else it is useless. */
+/* It must be on another file system than the target, or the nearest folder above it that exists. */
 static bool elsewhere(const char *dir, const char *target)
 {
-	dev_t theirs;
-	struct stat st;
+	char *part = rk_strdup(target), *slash;
+	struct stat st, theirs;
+	bool found = false;
 
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && device_of(target, &theirs) &&
-	       st.st_dev != theirs;
+	while (part && !found) {
+		found = stat(part[0] ? part : "/", &theirs) == 0;
+		slash = strrchr(part, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	rk_free(part);
+	return found && stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_dev != theirs.st_dev;
 }
 
 int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes, char **ret,
@@ -346,20 +340,11 @@ int rk_scratch_make(const char *scratch, struct rk_error *err)
 
 /* ---- the run directory ---- */
 
-static void put_default(struct rk_bytes *b)
-{
-	char stamp[32] = "";
-	struct tm tm;
-	time_t now = time(NULL);
-
-	if (localtime_r(&now, &tm))
-		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	rk_bytes_printf(b, "rockit_output/%s-%ld", stamp, (long)getpid());
-}
-
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err)
 {
-	char cwd[PATH_MAX];
+	char cwd[PATH_MAX], stamp[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
 
 	/* What a profiler puts below it has to fit, too. */
 	if (dir && strlen(dir) > PATH_MAX - 512)
@@ -368,43 +353,21 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 		if (!getcwd(cwd, sizeof(cwd)))
 			return rk_fail_errno(err, errno, "cannot get the working directory");
 		rk_bytes_puts(ret, cwd);
-		rk_bytes_puts(ret, cwd[1] ? "/" : "");
+		if (cwd[1])
+			rk_bytes_put_u8(ret, '/');
 	}
-	if (dir)
+	if (dir) {
 		rk_bytes_puts(ret, dir);
-	else
-		put_default(ret);
+	} else {
+		if (localtime_r(&now, &tm))
+			strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+		rk_bytes_printf(ret, "rockit_output/%s-%ld", stamp, (long)getpid());
+	}
 	while (ret->len > 1 && ret->data[ret->len - 1] == '/')
 		ret->len--;
 	if (rank >= 0)
 		rk_bytes_printf(ret, "/rank-%05" PRId64, rank);
 	return rk_bytes_str(ret) ? 0 : rk_fail_nomem(err);
-}
-
-static int list_names(const char *path, struct rk_list *ret, struct rk_error *err)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	if (!d)
-		return rk_fail_errno(err, errno, "cannot read the directory '%s'", path);
-	while ((e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			rk_list_add(ret, e->d_name);
-	closedir(d);
-	return ret->bad ? rk_fail_nomem(err) : 0;
-}
-
-static bool is_table(const char *name)
-{
-	for (int t = 0; t < RK_NTABLES; t++) {
-		const char *stem = rk_table_file((enum rk_table)t);
-		size_t len = strlen(stem);
-
-		if (!strncmp(name, stem, len) && !strcmp(name + len, ".parquet"))
-			return true;
-	}
-	return false;
 }
 
 /* What a run makes in its directory. */
@@ -419,54 +382,70 @@ static bool is_ours(const char *name)
 	for (size_t i = 0; i < RK_MONITOR_FILES; i++)
 		if (!strcmp(name, rk_monitor_file_names[i]))
 			return true;
-	return rk_rank_of_folder(name) >= 0 || is_table(name) ||
+	for (int t = 0; t < RK_NTABLES; t++) {
+		const char *stem = rk_table_file((enum rk_table)t);
+		size_t len = strlen(stem);
+
+		if (!strncmp(name, stem, len) && !strcmp(name + len, ".parquet"))
+			return true;
+	}
+	return rk_rank_of_folder(name) >= 0 ||
 	       strncmp(name, RK_OWN_PREFIX, strlen(RK_OWN_PREFIX)) == 0;
-}
-
-/* A run leaves a run.json; the folder that holds ranks, or samples alone, has only our names. */
-static bool was_run(const struct rk_list *names)
-{
-	bool ours = true;
-
-	for (size_t i = 0; i < names->n; i++)
-		ours = ours && is_ours(names->v[i]);
-	return ours || rk_list_has(names, RK_RUN_JSON);
 }
 
 static int take_over(const char *path, const struct rk_list *names, bool force,
 		     struct rk_error *err)
 {
-	int rc = 0;
+	bool ours = true;
 
 	if (!force)
 		return rk_fail(err, RK_E_IO,
 			       "the directory '%s' is not empty; choose another or add --force",
 			       path);
-	if (!was_run(names))
+	/* a run leaves a run.json; a folder of ranks, or of samples alone, has only our names */
+	for (size_t i = 0; i < names->n; i++)
+		ours = ours && is_ours(names->v[i]);
+	if (!ours && !rk_list_has(names, RK_RUN_JSON))
 		return rk_fail(err, RK_E_IO,
 			       "the directory '%s' is not empty and not a rockit run, so --force "
 			       "does not remove it; choose another",
 			       path);
-	for (size_t i = 0; rc == 0 && i < names->n; i++) {
+	for (size_t i = 0; i < names->n; i++) {
 		char *old;
+		int rc;
 
 		if (!is_ours(names->v[i]) || strcmp(names->v[i], RK_CLAIM_NAME) == 0)
 			continue;
 		old = rk_strf("%s/%s", path, names->v[i]);
-		rc = old ? rk_remove_tree(old, err) : rk_fail_nomem(err);
+		if (!old)
+			return rk_fail_nomem(err);
+		rc = rk_remove_tree(old, err);
 		rk_free(old);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int rk_run_dir_make(const char *path, bool force, struct rk_error *err)
 {
 	struct rk_list names = { 0 };
+	struct dirent *e;
+	DIR *d;
 	int rc = rk_make_dirs(path, err);
 
-	if (rc == 0)
-		rc = list_names(path, &names, err);
-	if (rc == 0 && names.n > rk_list_has(&names, RK_CLAIM_NAME))
+	if (rc < 0)
+		return rc;
+	d = opendir(path);
+	if (!d)
+		return rk_fail_errno(err, errno, "cannot read the directory '%s'", path);
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rk_list_add(&names, e->d_name);
+	closedir(d);
+	if (names.bad)
+		rc = rk_fail_nomem(err);
+	else if (names.n > rk_list_has(&names, RK_CLAIM_NAME))
 		rc = take_over(path, &names, force, err);
 	rk_list_release(&names);
 	return rc;
@@ -487,15 +466,20 @@ int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes, s
 {
 	struct rk_walk w = { 0 };
 	struct stat st;
-	int rc = rk_is_dir(path) ? rk_walk_dir(path, &w, err) : 0;
+	int rc;
 
 	*ret_files = *ret_bytes = 0;
-	for (size_t i = 0; rc == 0 && i < w.n; i++) {
+	if (!rk_is_dir(path))
+		return 0;
+	rc = rk_walk_dir(path, &w, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < w.n; i++) {
 		if (stat(w.paths[i], &st) || !S_ISREG(st.st_mode))
 			continue;
 		++*ret_files;
 		*ret_bytes += (uint64_t)st.st_size;
 	}
 	rk_walk_release(&w);
-	return rc;
+	return 0;
 }

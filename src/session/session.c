@@ -56,10 +56,16 @@ static void destroy_session(void *p)
 	rk_free(s);
 }
 
+static const char *const *words_of(const struct rk_list *l)
+{
+	static const char *const nothing[] = { NULL };
+
+	return l->n ? (const char *const *)l->v : nothing;
+}
+
 /* The plan for callers; everything it points at belongs to the plan. */
 static int make_view(struct rk_session *s, struct rk_error *err)
 {
-	static const char *const nothing[] = { NULL };
 	const struct rk_plan *p = s->plan;
 
 	s->view_passes = rk_calloc(p->npasses + 1, sizeof(*s->view_passes));
@@ -72,15 +78,14 @@ static int make_view(struct rk_session *s, struct rk_error *err)
 			.what = pass->what,
 			.dir = pass->dir,
 			.argv = (const char *const *)pass->how.argv.v,
-			.env = pass->how.env.n ? (const char *const *)pass->how.env.v : nothing,
-			.counters = pass->counters.n ? (const char *const *)pass->counters.v :
-						       nothing,
+			.env = words_of(&pass->how.env),
+			.counters = words_of(&pass->counters),
 		};
 	}
-	s->view = (struct rk_planned){ .tool = p->tool ? p->tool->name : "",
-				       .tool_path = p->tool_path ? p->tool_path : "",
-				       .tool_version = p->tool_version ? p->tool_version : "",
-				       .arch = p->arch ? p->arch : "",
+	s->view = (struct rk_planned){ .tool = p->tool->name,
+				       .tool_path = p->tool_path,
+				       .tool_version = p->tool_version,
+				       .arch = p->arch,
 				       .profiled = p->chosen,
 				       .passes = s->view_passes,
 				       .npasses = p->npasses };
@@ -100,20 +105,13 @@ int rk_session_plan(const struct rk_session_options *opt, struct rk_session **re
 	s = rk_calloc(1, sizeof(*s));
 	if (!s)
 		return rk_fail_nomem(err);
-	rc = rk_plan_make(opt, &s->plan, err);
-	if (rc < 0)
-		goto bad;
-	rc = make_view(s, err);
-	if (rc < 0)
-		goto bad;
-	rc = rk_handle_open(RK_HANDLE_SESSION, s, destroy_session, err);
-	if (rc < 0)
-		goto bad;
+	if ((rc = rk_plan_make(opt, &s->plan, err)) < 0 || (rc = make_view(s, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_SESSION, s, destroy_session, err)) < 0) {
+		destroy_session(s);
+		return rc;
+	}
 	*ret = s;
 	return 0;
-bad:
-	destroy_session(s);
-	return rc;
 }
 
 void rk_session_free(struct rk_session *s)
@@ -134,17 +132,17 @@ const char *rk_session_dir(const struct rk_session *s)
 
 static const char *const *list_of(const struct rk_session *s, bool notes, size_t *ret_n)
 {
-	const char *const *v;
+	const struct rk_list *l;
 
 	if (!ret_n)
 		return NULL;
 	*ret_n = 0;
 	if (!rk_handle_hold(RK_HANDLE_SESSION, s))
 		return NULL;
-	*ret_n = notes ? s->plan->notes.n : s->plan->hazards.n;
-	v = (const char *const *)(notes ? s->plan->notes.v : s->plan->hazards.v);
+	l = notes ? &s->plan->notes : &s->plan->hazards;
+	*ret_n = l->n;
 	rk_handle_drop(s);
-	return v;
+	return (const char *const *)l->v;
 }
 
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)
@@ -195,13 +193,16 @@ static int check_program(struct rk_session *s, struct rk_error *err)
 	s->result->status = can.status;
 	if (can.status)
 		return rk_fail(err, RK_E_IO, "%s", can.why);
-	if (s->plan->chosen && !s->plan->tool->library)
-		rc = rk_child_check(s->plan->tool_path, NULL, &can, err);
-	if (rc == 0 && can.status)
-		rc = rk_fail(err, RK_E_UNSUPPORTED,
-			     "%s is not installed; 'rockit doctor' lists what is",
-			     s->plan->tool_path);
-	return rc;
+	if (!s->plan->chosen || s->plan->tool->library)
+		return 0;
+	rc = rk_child_check(s->plan->tool_path, NULL, &can, err);
+	if (rc < 0)
+		return rc;
+	if (can.status)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "%s is not installed; 'rockit doctor' lists what is",
+			       s->plan->tool_path);
+	return 0;
 }
 
 static void drop_monitors(struct rk_session *s, const char *why)
@@ -250,44 +251,24 @@ static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monit
 		drop_monitors(s, err.message);
 }
 
-static void stop_monitor(struct rk_session *s, struct rk_monitor *m)
-{
-	struct rk_error err = { 0 };
-
-	if (!m)
-		return;
-	s->record.monitored = true;
-	if (rk_monitor_stop(m, &s->record.monitor, &err) < 0)
-		drop_monitors(s, err.message);
-	else if (s->record.monitor.note[0])
-		drop_monitors(s, s->record.monitor.note);
-}
-
 static int make_dir(struct rk_session *s, struct rk_error *err)
 {
 	const struct rk_plan *p = s->plan;
 	bool claimed = p->rank.rank >= 0;
-	int rc = claimed ? rk_claim_rank(p->target, &p->rank, p->force, err) : 0;
+	int rc;
 
-	if (rc < 0)
+	if (claimed && (rc = rk_claim_rank(p->target, &p->rank, p->force, err)) < 0)
 		return rc;
-	rc = rk_run_dir_make(p->target, p->force, err);
-	if (rc < 0)
+	if ((rc = rk_run_dir_make(p->target, p->force, err)) < 0)
 		goto bad;
-	if (p->scratch) {
-		rc = rk_scratch_make(p->scratch, err);
-		if (rc < 0)
-			goto bad;
-		rc = rk_make_dirs(p->dir, err);
-		if (rc < 0)
-			goto bad;
-	}
-	rc = rk_run_dir_claim(p->raw_dir, err);
-	if (rc < 0)
+	if (p->scratch &&
+	    ((rc = rk_scratch_make(p->scratch, err)) < 0 || (rc = rk_make_dirs(p->dir, err)) < 0))
 		goto bad;
-	rc = p->want.libraries ? rk_make_dirs(p->library_dir, err) : 0;
-	if (rc == 0)
-		return 0;
+	if ((rc = rk_run_dir_claim(p->raw_dir, err)) < 0)
+		goto bad;
+	if (p->want.libraries && (rc = rk_make_dirs(p->library_dir, err)) < 0)
+		goto bad;
+	return 0;
 bad:
 	if (claimed)
 		rk_claim_drop(p->target);
@@ -317,86 +298,86 @@ static void bring_home(struct rk_session *s)
 static int run_profiled(struct rk_session *s, struct rk_error *err)
 {
 	const char *failed = "passes"; /* the part that an error belongs to */
-	struct rk_monitor *monitor = NULL;
-	char *lock = NULL;
+	struct rk_record *r = &s->record;
 	const struct rk_plan *p = s->plan;
+	struct rk_monitor *monitor = NULL;
+	struct rk_error why = { 0 };
+	char *lock = NULL;
 	int rc = make_dir(s, err), rc2;
 
-	s->record.start = rk_clock_pair_read();
+	if (rc < 0)
+		return rc;
+	r->start = rk_clock_pair_read();
 	/*
 	 * Written early, so that a killed run can be identified. In both places, because tables in
 	 * the scratch directory are read before they move to the target.
 	 */
-	if (rc == 0)
-		rc = rk_record_write(&s->record, p, p->dir, err);
+	rc = rk_record_write(r, p, p->dir, err);
 	if (rc == 0 && p->scratch)
-		rc = rk_record_write(&s->record, p, p->target, err);
+		rc = rk_record_write(r, p, p->target, err);
 	if (rc < 0)
 		return rc;
+
 	start_monitor(s, &lock, &monitor);
 	rc = rk_session_passes(s, err);
-	stop_monitor(s, monitor);
+	if (monitor) {
+		r->monitored = true;
+		if (rk_monitor_stop(monitor, &r->monitor, &why) < 0)
+			drop_monitors(s, why.message);
+		else if (r->monitor.note[0])
+			drop_monitors(s, r->monitor.note);
+	}
 	rk_claim_node_end(lock);
-	s->record.end = rk_clock_pair_read();
+	r->end = rk_clock_pair_read();
+
 	if (rc == 0) {
 		failed = "conversion";
 		rc = rk_session_convert(s, err);
 	}
-	s->record.status = s->result->status;
-	s->record.state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
+	r->status = s->result->status;
+	r->state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
 	if (rc < 0 && err)
-		rk_list_set(&s->record.dropped, failed, err->message);
+		rk_list_set(&r->dropped, failed, err->message);
 	bring_home(s);
 	if (s->stranded)
-		rk_record_write(&s->record, p, p->dir, NULL);
-	rc2 = rk_record_write(&s->record, p, p->target, rc < 0 ? NULL : err);
+		rk_record_write(r, p, p->dir, NULL);
+	rc2 = rk_record_write(r, p, p->target, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : rc2;
 }
 
-static int run(struct rk_session *s, const struct rk_session_hooks *hooks,
-	       struct rk_session_result *ret, struct rk_error *err)
+int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
+		   struct rk_session_result *ret, struct rk_error *err)
 {
 	struct rk_child_result did = { 0 };
 	int rc;
 
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if ((rc = RK_CHECK_OPTIONS(hooks, __func__, err)) < 0 ||
+	    (rc = rk_handle_use(RK_HANDLE_SESSION, s, __func__, err)) < 0)
+		return rc;
+	if (atomic_flag_test_and_set(&s->running)) {
+		rk_handle_drop(s);
+		return rk_fail(err, RK_E_USAGE, "the session is already running");
+	}
 	*ret = (struct rk_session_result){ .profiled = s->plan->chosen,
 					   .passes = (unsigned)s->plan->npasses };
 	s->hooks = hooks ? *hooks : (struct rk_session_hooks){ 0 };
 	s->result = ret;
 	s->stranded = false;
 	rk_record_release(&s->record); /* of an earlier run of this session */
-	rc = rk_record_init(&s->record, s->plan, err);
-	if (rc == 0)
-		rc = check_program(s, err);
-	if (rc < 0)
-		return rc;
-	if (s->plan->chosen)
-		return run_profiled(s, err);
+	if ((rc = rk_record_init(&s->record, s->plan, err)) < 0 || (rc = check_program(s, err)) < 0)
+		goto out;
+	if (s->plan->chosen) {
+		rc = run_profiled(s, err);
+		goto out;
+	}
 	/* A rank that was not chosen: the program alone. */
 	rc = rk_session_alone(s, &did, err);
 	ret->ran = rc == 0;
 	ret->status = did.status;
-	return rc;
-}
-
-int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
-		   struct rk_session_result *ret, struct rk_error *err)
-{
-	int rc;
-
-	if (!ret)
-		return rk_misuse(__func__, err);
-	rc = RK_CHECK_OPTIONS(hooks, __func__, err);
-	if (rc == 0)
-		rc = rk_handle_use(RK_HANDLE_SESSION, s, __func__, err);
-	if (rc < 0)
-		return rc;
-	if (atomic_flag_test_and_set(&s->running))
-		rc = rk_fail(err, RK_E_USAGE, "the session is already running");
-	else {
-		rc = run(s, hooks, ret, err);
-		atomic_flag_clear(&s->running);
-	}
+out:
+	atomic_flag_clear(&s->running);
 	rk_handle_drop(s);
 	return rc;
 }
@@ -434,13 +415,17 @@ int rk_session_for_kernel(const struct rk_session_options *base, const char *ker
 int rk_session_for_memory(const struct rk_session_options *base, struct rk_session **ret,
 			  struct rk_error *err)
 {
-	return base ? plan_counters(base, "@memory,@cache", ret, err) : rk_misuse(__func__, err);
+	if (!base)
+		return rk_misuse(__func__, err);
+	return plan_counters(base, "@memory,@cache", ret, err);
 }
 
 int rk_session_for_compute_unit(const struct rk_session_options *base, struct rk_session **ret,
 				struct rk_error *err)
 {
-	return base ? plan_counters(base, "@compute_unit", ret, err) : rk_misuse(__func__, err);
+	if (!base)
+		return rk_misuse(__func__, err);
+	return plan_counters(base, "@compute_unit", ret, err);
 }
 
 int rk_session_for_rocprof_compute(const struct rk_session_options *base, const char *arch,

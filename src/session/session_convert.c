@@ -47,24 +47,6 @@ static int rank_folders(const char *dir, struct rk_list *ret, struct rk_error *e
 	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
-/* <from>/rank-K becomes <dir>/rank-KKKKK/rocprof_raw[/pass_N]. */
-static int move_rank(const struct rk_plan *p, const char *from, const char *name,
-		     struct rk_error *err)
-{
-	const char *pass = from + strlen(p->raw_dir); /* "" or "/pass_N" */
-	char *old = rk_strf("%s/%s", from, name);
-	char *new = rk_strf("%s/rank-%05" PRId64 "/rocprof_raw%s", p->dir, rk_rank_of_folder(name),
-			    pass);
-	int rc = old && new ? rk_make_dirs(new, err) : rk_fail_nomem(err);
-
-	/* an empty directory may be renamed over */
-	if (rc == 0 && rename(old, new))
-		rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
-	rk_free(old);
-	rk_free(new);
-	return rc;
-}
-
 /*
  * Files that workers of a launcher left in rocprof_raw/[pass_N/]rank-K go to
  * rank-KKKKK/rocprof_raw/[pass_N/].
@@ -74,12 +56,24 @@ static int move_ranks(const struct rk_plan *p, struct rk_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && p->rank_key && i < p->npasses; i++) {
-		const char *dir = p->passes[i].dir;
+		const char *from = p->passes[i].dir;
+		const char *pass = from + strlen(p->raw_dir); /* "" or "/pass_N" */
 		struct rk_list names = { 0 };
 
-		rc = rank_folders(dir, &names, err);
-		for (size_t k = 0; rc == 0 && k < names.n; k++)
-			rc = move_rank(p, dir, names.v[k], err);
+		rc = rank_folders(from, &names, err);
+		for (size_t k = 0; rc == 0 && k < names.n; k++) {
+			char *old = rk_strf("%s/%s", from, names.v[k]);
+			char *new = rk_strf("%s/rank-%05" PRId64 "/rocprof_raw%s", p->dir,
+					    rk_rank_of_folder(names.v[k]), pass);
+
+			rc = old && new ? rk_make_dirs(new, err) : rk_fail_nomem(err);
+			/* an empty directory may be renamed over */
+			if (rc == 0 && rename(old, new))
+				rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old,
+						   new);
+			rk_free(old);
+			rk_free(new);
+		}
 		rk_list_release(&names);
 	}
 	return rc;
@@ -89,12 +83,13 @@ static int add_if_there(struct rk_list *l, const char *dir, const char *name, st
 {
 	char *path = rk_strf("%s/%s", dir, name);
 	struct stat st;
-	int rc = path ? 0 : rk_fail_nomem(err);
 
-	if (path && stat(path, &st) == 0)
+	if (!path)
+		return rk_fail_nomem(err);
+	if (stat(path, &st) == 0)
 		rk_list_add(l, path);
 	rk_free(path);
-	return rc;
+	return 0;
 }
 
 /* Files and folders of the run that hold something to convert, always in the same order. */
@@ -104,18 +99,20 @@ static int list_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_e
 	uint64_t files = 0, bytes;
 	int rc = rk_count_files(p->raw_dir, &files, &bytes, err);
 
-	if (rc == 0 && files)
+	if (rc < 0)
+		return rc;
+	if (files)
 		rk_list_add(ret, p->raw_dir);
-	if (rc == 0 && p->rank_key)
+	if (p->rank_key)
 		rc = rank_folders(p->dir, &ranks, err);
 	for (size_t i = 0; rc == 0 && i < ranks.n; i++)
 		rc = add_if_there(ret, p->dir, ranks.v[i], err);
 	rk_list_release(&ranks);
 	for (size_t i = 0; rc == 0 && i < RK_MONITOR_FILES; i++)
 		rc = add_if_there(ret, p->dir, rk_monitor_file_names[i], err);
-	if (rc == 0)
-		rc = add_if_there(ret, p->dir, "library_trace.csv", err);
-	return rc == 0 && ret->bad ? rk_fail_nomem(err) : rc;
+	if (rc < 0 || (rc = add_if_there(ret, p->dir, "library_trace.csv", err)) < 0)
+		return rc;
+	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
 /* ---- the kernels of a run that recorded none ---- */
@@ -126,18 +123,11 @@ static int write_empty(const char *path, struct rk_error *err)
 	struct rk_context ctx = { .tmpdir = NULL };
 	struct rk_output *out = NULL;
 	struct rk_writer *w = NULL;
-	int rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err);
+	int rc;
 
-	if (rc < 0)
-		goto out;
-	rc = rk_diag_new(&ctx.diag, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_pool_new(1, &ctx.pool, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_output_open(path, &out, err);
-	if (rc < 0)
+	if ((rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err)) < 0 ||
+	    (rc = rk_diag_new(&ctx.diag, err)) < 0 || (rc = rk_pool_new(1, &ctx.pool, err)) < 0 ||
+	    (rc = rk_output_open(path, &out, err)) < 0)
 		goto out;
 	rc = parquet->open(out, rk_table_schema(RK_KERNELS), &ctx, &w, err);
 	if (rc == 0)
@@ -163,7 +153,7 @@ static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
 {
 	const struct rk_plan *p = s->plan;
 	char *path;
-	int rc;
+	int rc = 0;
 
 	/*
 	 * A rank without tables is reported by those who read the job; a run that was broken off, or
@@ -173,8 +163,9 @@ static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
 	    s->result->passes_done < s->result->passes)
 		return 0;
 	path = rk_strf("%s/%s.parquet", p->dir, rk_table_file(RK_KERNELS));
-	rc = path ? 0 : rk_fail_nomem(err);
-	if (path && access(path, F_OK))
+	if (!path)
+		return rk_fail_nomem(err);
+	if (access(path, F_OK))
 		rc = write_empty(path, err);
 	rk_free(path);
 	return rc;
@@ -264,20 +255,15 @@ static void put_traces(struct rk_session *s, const struct rk_report *r)
 	}
 }
 
-static const struct rk_report_counter *counter_in(const struct rk_report *r, const char *name)
-{
-	for (size_t i = 0; r && i < r->ncounters; i++)
-		if (!strcmp(r->counters[i].name, name))
-			return &r->counters[i];
-	return NULL;
-}
-
 /* A counter that was requested: delivered, delivered as zeros only, or dropped. */
 static void one_counter(struct rk_session *s, const char *name, const struct rk_report *r,
 			struct rk_list *absent, struct rk_list *zero)
 {
-	const struct rk_report_counter *c = counter_in(r, name);
+	const struct rk_report_counter *c = NULL;
 
+	for (size_t i = 0; r && !c && i < r->ncounters; i++)
+		if (!strcmp(r->counters[i].name, name))
+			c = &r->counters[i];
 	if (!c || !c->rows) {
 		rk_list_add_once(absent, name);
 		drop(s, name, "dropped by the profiler");
@@ -403,53 +389,43 @@ static void read_recorders(struct rk_session *s)
 
 /* ---- the tables ---- */
 
-/* A kind of repair may be needed in several files. */
-static void count_repairs(struct rk_list *l, const char *kind, uint64_t count)
-{
-	const char *text = rk_list_value(l, kind);
-	uint64_t before = 0;
-	char sum[32];
-
-	if (text)
-		(void)rk_num_u64(text, strlen(text), &before);
-	snprintf(sum, sizeof(sum), "%" PRIu64, before + count);
-	rk_list_set(l, kind, sum);
-}
-
-static void keep_warnings(struct rk_session *s, struct rk_run *run)
-{
-	size_t n;
-	const struct rk_warning *w = rk_run_warnings(run, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		char times[40] = "";
-
-		if (w[i].count > 1)
-			snprintf(times, sizeof(times), " (%" PRIu64 " times)", w[i].count);
-		count_repairs(&s->record.repaired, w[i].kind, w[i].count);
-		rk_session_warn(s, "%s%s%s%s", w[i].file, w[i].file[0] ? ": " : "", w[i].message,
-				times);
-	}
-}
-
 static int write_tables(struct rk_session *s, const struct rk_list *inputs, struct rk_error *err)
 {
 	const struct rk_run_options how = { .hide_secrets = true, .redact = s->plan->redact };
 	struct rk_convert_options what = { 0 };
+	const struct rk_warning *w = NULL;
 	struct rk_convert_result done;
 	struct rk_run *run = NULL;
 	char *out = rk_strf("%s/", s->plan->dir);
+	size_t n = 0;
 	int rc;
 
 	if (!out)
 		return rk_fail_nomem(err);
 	what.out = out;
 	rc = rk_run_open((const char *const *)inputs->v, inputs->n, &how, &run, err);
-	if (rc == 0)
-		rc = rk_run_convert(run, &what, &done, err);
-	if (run)
-		keep_warnings(s, run);
+	if (rc < 0)
+		goto out;
+	rc = rk_run_convert(run, &what, &done, err);
+
+	/* keep the warnings, and count each kind of repair: it may be needed in several files */
+	w = rk_run_warnings(run, &n);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = rk_list_value(&s->record.repaired, w[i].kind);
+		char sum[32], times[40] = "";
+		uint64_t before = 0;
+
+		if (text)
+			(void)rk_num_u64(text, strlen(text), &before);
+		snprintf(sum, sizeof(sum), "%" PRIu64, before + w[i].count);
+		rk_list_set(&s->record.repaired, w[i].kind, sum);
+		if (w[i].count > 1)
+			snprintf(times, sizeof(times), " (%" PRIu64 " times)", w[i].count);
+		rk_session_warn(s, "%s%s%s%s", w[i].file, w[i].file[0] ? ": " : "", w[i].message,
+				times);
+	}
 	rk_run_close(run);
+out:
 	rk_free(out);
 	return rc;
 }
@@ -464,14 +440,15 @@ static int look_back(struct rk_session *s, struct rk_error *err)
 	struct rk_run *run = NULL;
 	int rc = rk_run_open(&dir, 1, &how, &run, err);
 
-	if (rc == 0)
-		rc = rk_run_report(run, &plain, &r, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_run_report(run, &plain, &r, err);
 	if (rc == 0) {
 		s->result->usable = true;
 		s->result->kernels = r->kernel_rows;
 		fill_ledger(s, r);
+		rk_report_free(r);
 	}
-	rk_report_free(r);
 	rk_run_close(run);
 	return rc;
 }
@@ -495,42 +472,38 @@ static void collect_libraries(struct rk_session *s)
 	rk_free(csv);
 }
 
-/* Unreadable files of the profiler are a warning, not a failure of ours. */
-static int forgive(struct rk_session *s, int rc, struct rk_error *why, struct rk_error *err)
-{
-	if (rc == RK_E_FORMAT || rc == RK_E_UNSUPPORTED) {
-		rk_session_warn(s, "cannot read the output of %s: %s%s%s", s->plan->tool->name,
-				why->file, why->file[0] ? ": " : "", why->message);
-		rk_list_set(&s->record.dropped, "conversion", why->message);
-		return 0;
-	}
-	if (rc < 0 && err)
-		*err = *why;
-	return rc;
-}
-
 int rk_session_convert(struct rk_session *s, struct rk_error *err)
 {
 	struct rk_list inputs = { 0 };
 	struct rk_error why = { 0 };
-	bool made;
+	bool made = false;
 	int rc = move_ranks(s->plan, err);
 
 	if (rc < 0)
 		return rc;
 	collect_libraries(s);
 	rc = list_inputs(s->plan, &inputs, &why);
-	if (rc == 0 && inputs.n)
+	if (rc == 0 && inputs.n) {
 		rc = write_tables(s, &inputs, &why);
-	made = rc == 0 && inputs.n;
+		made = rc == 0;
+	}
 	if (rc == 0)
 		rc = write_empty_kernels(s, &why);
-	rc = forgive(s, rc, &why, err);
+	rk_list_release(&inputs);
+
+	if (rc == RK_E_FORMAT || rc == RK_E_UNSUPPORTED) {
+		/* unreadable files of the profiler are a warning, not a failure of ours */
+		rk_session_warn(s, "cannot read the output of %s: %s%s%s", s->plan->tool->name,
+				why.file, why.file[0] ? ": " : "", why.message);
+		rk_list_set(&s->record.dropped, "conversion", why.message);
+		rc = 0;
+	} else if (rc < 0 && err) {
+		*err = why;
+	}
 	if (rc == 0 && made)
 		rc = look_back(s, err);
 	else
 		fill_ledger(s, NULL);
 	read_recorders(s);
-	rk_list_release(&inputs);
 	return rc;
 }

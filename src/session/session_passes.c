@@ -53,20 +53,6 @@ int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct r
 	return run_child(s, &s->plan->want.command, &s->plan->want.env, -1, ret, err);
 }
 
-static int run_baseline(struct rk_session *s, struct rk_error *err)
-{
-	int rc;
-
-	rk_session_say(s, "baseline: running the program without profiler");
-	rc = rk_session_alone(s, &s->record.baseline, err);
-	if (rc < 0)
-		return rc;
-	s->record.baseline_ran = true;
-	s->result->ran = true;
-	tell_end(s, s->plan->want.command.v[0], &s->record.baseline);
-	return 0;
-}
-
 static void tell_output(struct rk_session *s, size_t i)
 {
 	const struct rk_pass_record *did = &s->record.passes[i];
@@ -89,62 +75,36 @@ static void tell_output(struct rk_session *s, size_t i)
 		rk_session_warn(s, "%s wrote no file in pass %zu", s->plan->tool->name, i + 1);
 }
 
-/* A file that could not be written to its end looks like a damaged one. */
-static void tell_full_disk(struct rk_session *s, const char *dir)
-{
-	enum { NOTHING_LEFT = 64 << 10 };
-	struct statvfs fs;
-
-	if (statvfs(dir, &fs) == 0 && fs.f_blocks &&
-	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1))
-		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete", dir,
-				s->plan->tool->name);
-}
-
-/* The log of a library that writes only to standard error is extracted from it. */
-static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split **ret,
-			struct rk_error *err)
-{
-	const char *name = i ? NULL : rk_library_stderr_copy(s->plan->want.libraries);
-	char *path;
-	int rc;
-
-	if (!name)
-		return 0;
-	path = rk_strf("%s/%s", s->plan->library_dir, name);
-	rc = path ? rk_stderr_split_start(path, STDERR_FILENO, ret, err) : rk_fail_nomem(err);
-	rk_free(path);
-	return rc;
-}
-
-/* We only see the profiler's exit; it may never have started the program. */
-static void tell_pass_end(struct rk_session *s, size_t i)
-{
-	const struct rk_plan *p = s->plan;
-	bool many = p->npasses > 1;
-	char who[512];
-
-	snprintf(who, sizeof(who), "%.400s under %s%s%s%s", p->want.command.v[0], p->tool->name,
-		 many ? " (" : "", many ? p->passes[i].what : "", many ? ")" : "");
-	tell_end(s, who, &s->record.passes[i].child);
-}
-
 static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 {
-	const struct rk_plan_pass *pass = &s->plan->passes[i];
-	struct rk_pass_record *did = &s->record.passes[i];
-	struct rk_stderr_split *split = NULL;
+	enum { NOTHING_LEFT = 64 << 10 };
+	const struct rk_plan *p = s->plan;
+	const struct rk_plan_pass *pass = &p->passes[i];
 	const struct rk_tool_file *input = &pass->how.file;
+	struct rk_pass_record *did = &s->record.passes[i];
+	const char *log = i ? NULL : rk_library_stderr_copy(p->want.libraries);
+	struct rk_stderr_split *split = NULL;
 	struct rk_error lost = { 0 };
-	int rc = rk_make_dirs(pass->dir, err);
+	char *path = NULL, who[512];
+	struct statvfs fs;
+	int rc;
 
-	if (rc == 0 && input->path)
-		rc = rk_write_file(input->path, input->text, strlen(input->text), err);
-	if (rc == 0)
-		rc = split_stderr(s, i, &split, err);
-	if (rc == 0)
-		rc = run_child(s, &pass->how.argv, &pass->how.env,
-			       split ? rk_stderr_split_fd(split) : -1, &did->child, err);
+	if ((rc = rk_make_dirs(pass->dir, err)) < 0)
+		return rc;
+	if (input->path &&
+	    (rc = rk_write_file(input->path, input->text, strlen(input->text), err)) < 0)
+		return rc;
+	/* the log of a library that writes only to standard error is extracted from it */
+	if (log) {
+		path = rk_strf("%s/%s", p->library_dir, log);
+		rc = path ? rk_stderr_split_start(path, STDERR_FILENO, &split, err) :
+			    rk_fail_nomem(err);
+		rk_free(path);
+		if (rc < 0)
+			return rc;
+	}
+	rc = run_child(s, &pass->how.argv, &pass->how.env, split ? rk_stderr_split_fd(split) : -1,
+		       &did->child, err);
 	if (rk_stderr_split_stop(split, &lost) < 0)
 		rk_session_warn(s, "%s", lost.message);
 	if (rc < 0)
@@ -152,8 +112,20 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	did->ran = true;
 	s->result->ran = true;
 	s->result->passes_done++;
-	tell_pass_end(s, i);
-	tell_full_disk(s, pass->dir);
+
+	/* we only see the profiler's exit; it may never have started the program */
+	if (p->npasses > 1)
+		snprintf(who, sizeof(who), "%.400s under %s (%s)", p->want.command.v[0],
+			 p->tool->name, pass->what);
+	else
+		snprintf(who, sizeof(who), "%.400s under %s", p->want.command.v[0], p->tool->name);
+	tell_end(s, who, &did->child);
+	/* a file that could not be written to its end looks like a damaged one */
+	if (statvfs(pass->dir, &fs) == 0 && fs.f_blocks &&
+	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1))
+		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete",
+				pass->dir, p->tool->name);
+
 	rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
 	if (rc < 0)
 		return rc;
@@ -188,7 +160,8 @@ static void say_renamed(struct rk_session *s)
 	for (size_t i = 0; i < c->nchecks; i++) {
 		if (c->checks[i].status != RK_COUNTER_RENAMED || n++ >= RENAMED_SHOWN)
 			continue;
-		rk_bytes_puts(&line, n > 1 ? ", " : "");
+		if (n > 1)
+			rk_bytes_puts(&line, ", ");
 		for (const char *const *u = c->checks[i].use; *u; u++)
 			rk_bytes_printf(&line, "%s%s", u > c->checks[i].use ? " and " : "", *u);
 		rk_bytes_printf(&line, " for %s", c->checks[i].asked);
@@ -210,23 +183,36 @@ static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
 
 int rk_session_passes(struct rk_session *s, struct rk_error *err)
 {
-	const struct rk_child_result *last;
+	const struct rk_child_result *last = &s->record.baseline;
 	size_t i = 0, n = s->plan->npasses;
-	int rc = s->plan->baseline ? run_baseline(s, err) : 0;
-	bool on = rc == 0 && (!s->plan->baseline || goes_on(s, &s->record.baseline));
+	bool on = true;
+	int rc = 0;
 
+	if (s->plan->baseline) {
+		rk_session_say(s, "baseline: running the program without profiler");
+		rc = rk_session_alone(s, &s->record.baseline, err);
+		if (rc == 0) {
+			s->record.baseline_ran = true;
+			s->result->ran = true;
+			tell_end(s, s->plan->want.command.v[0], last);
+			on = goes_on(s, last);
+		}
+	}
 	say_renamed(s);
-	for (; rc == 0 && on && i < n; i++) {
+	if (rc < 0)
+		return rc;
+	for (; on && i < n; i++) {
 		if (n > 1)
 			rk_session_say(s, "pass %zu of %zu: %s", i + 1, n, s->plan->passes[i].what);
 		rc = run_pass(s, i, err);
-		on = rc == 0 && goes_on(s, &s->record.passes[i].child);
+		if (rc < 0)
+			return rc;
+		last = &s->record.passes[i].child;
+		on = goes_on(s, last);
 	}
-	if (rc == 0 && i < n) {
-		last = i ? &s->record.passes[i - 1].child : &s->record.baseline;
-		/* a signal for us ended it: --keep-going would not help */
+	/* when a signal for us ended it, --keep-going would not help */
+	if (i < n)
 		rk_session_warn(s, "%zu of %zu passes were not run%s", n - i, n,
 				last->forwarded ? "" : "; use --keep-going to run them anyway");
-	}
-	return rc;
+	return 0;
 }
