@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "codec/json/tree.h"
 #include "table/matrix.h"
 
@@ -77,9 +78,7 @@ uint64_t rk_hot_wants(enum rk_table t)
 
 static uint64_t count(const struct rk_batch *b, unsigned f, size_t i)
 {
-	int64_t v = rk_batch_int(b, f, i, 0);
-
-	return v < 0 ? 0 : (uint64_t)v;
+	return (uint64_t)rk_max_i64(rk_batch_int(b, f, i, 0), 0);
 }
 
 /* ---- cells ---- */
@@ -91,14 +90,6 @@ static bool same_cell(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
 	       a->rest == b->rest;
 }
 
-static uint64_t hash_cell(const struct rk_hot_cell *c)
-{
-	uint64_t v = rk_hash_u64((uint64_t)c->kernel << 32 | c->instruction);
-
-	v = rk_hash_u64(v ^ ((uint64_t)c->source << 32 | c->stall));
-	return rk_hash_u64(v ^ ((uint64_t)c->vaddr << 2 | (uint64_t)c->from << 1 | c->rest));
-}
-
 /* The cell; over the limit the kernel's rest cell, over twice the limit the rest cell of all. */
 static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell **ret,
 		   struct rk_error *err)
@@ -108,7 +99,10 @@ static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell 
 	size_t at;
 
 	for (int full = 0;; full++) {
-		hash = hash_cell(&key);
+		hash = rk_hash_u64((uint64_t)key.kernel << 32 | key.instruction);
+		hash = rk_hash_u64(hash ^ ((uint64_t)key.source << 32 | key.stall));
+		hash = rk_hash_u64(hash ^
+				   ((uint64_t)key.vaddr << 2 | (uint64_t)key.from << 1 | key.rest));
 		for (uint32_t i = rk_index_first(&h->by_key, hash, &at); i != RK_INDEX_NONE;
 		     i = rk_index_next(&h->by_key, hash, &at)) {
 			if (same_cell(&h->cells[i], &key)) {
@@ -166,10 +160,12 @@ static int each_kernel(struct rk_hot *h, const struct rk_batch *b, bool named, s
 		rc = rk_keys_number(&h->processes,
 				    process_key(b, RK_K_NODE, RK_K_RANK, RK_K_PID, i), &process,
 				    err);
-		if (rc == 0 && named)
+		if (rc < 0)
+			return rc;
+		if (named)
 			rc = rk_matrix_put(h->names, process, dispatch, 0,
 					   (double)rk_batch_id(b, RK_K_NAME, i), err);
-		else if (rc == 0)
+		else
 			rc = rk_matrix_note(h->names, process, dispatch, err);
 		if (rc < 0)
 			return rc;
@@ -179,9 +175,13 @@ static int each_kernel(struct rk_hot *h, const struct rk_batch *b, bool named, s
 
 int rk_hot_note(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = h->names ? 0 : rk_matrix_new(h->ctx, 1, &h->names, err);
+	if (!h->names) {
+		int rc = rk_matrix_new(h->ctx, 1, &h->names, err);
 
-	return rc < 0 ? rc : each_kernel(h, b, false, err);
+		if (rc < 0)
+			return rc;
+	}
+	return each_kernel(h, b, false, err);
 }
 
 int rk_hot_layout(struct rk_hot *h, struct rk_error *err)
@@ -194,32 +194,32 @@ int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 	return h->names ? each_kernel(h, b, true, err) : 0;
 }
 
-/* The process of a sample: the same node, rank and pid, or the only process. */
-static int64_t find_process(struct rk_hot *h, const struct rk_batch *b, size_t i)
-{
-	struct rk_key3 key = process_key(b, RK_P_NODE, RK_P_RANK, RK_P_PID, i);
-	const struct rk_keys *k = &h->processes;
-
-	for (size_t p = 0; p < k->n; p++)
-		if (rk_keys_equal(&k->v[p], &key))
-			return (int64_t)p;
-	return k->n == 1 ? 0 : -2;
-}
-
+/* By its process: the one of the same node, rank and pid, or the only one. */
 static int kernel_of(struct rk_hot *h, const struct rk_batch *b, size_t i, uint32_t *ret,
 		     struct rk_error *err)
 {
+	const struct rk_keys *k = &h->processes;
+	int64_t process = k->n == 1 ? 0 : -2;
+	struct rk_key3 key;
 	double name = NAN;
 	int rc;
 
 	*ret = rk_batch_id(b, RK_P_NAME, i);
 	if (*ret || !h->names || !rk_column_has(&b->cols[RK_P_DISPATCH], i))
 		return 0;
-	rc = rk_matrix_get(h->names, find_process(h, b, i), rk_batch_int(b, RK_P_DISPATCH, i, 0), 0,
-			   &name, err);
+	key = process_key(b, RK_P_NODE, RK_P_RANK, RK_P_PID, i);
+	for (size_t p = 0; p < k->n; p++) {
+		if (rk_keys_equal(&k->v[p], &key)) {
+			process = (int64_t)p;
+			break;
+		}
+	}
+	rc = rk_matrix_get(h->names, process, rk_batch_int(b, RK_P_DISPATCH, i, 0), 0, &name, err);
+	if (rc < 0)
+		return rc;
 	if (rc > 0 && !isnan(name))
 		*ret = (uint32_t)name;
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -228,11 +228,15 @@ static int add_samples(struct rk_hot *h, const struct rk_hot_cell *key, uint64_t
 		       struct rk_error *err)
 {
 	struct rk_hot_cell *c;
-	int rc = n ? cell_at(h, *key, &c, err) : 0;
+	int rc;
 
-	if (rc == 0 && n)
-		c->weight += n;
-	return rc;
+	if (!n)
+		return 0;
+	rc = cell_at(h, *key, &c, err);
+	if (rc < 0)
+		return rc;
+	c->weight += n;
+	return 0;
 }
 
 /* rocprof-compute has {"REASON": samples, ...} for all samples of an instruction. */
@@ -242,24 +246,28 @@ static int add_reasons(struct rk_hot *h, struct rk_hot_cell key, const char *jso
 	struct rk_tree *t = NULL;
 	int rc = rk_tree_parse_json(json, len, "stall_reason", &t, NULL);
 
+	if (rc == RK_E_NOMEM)
+		return rk_fail_nomem(err);
 	if (rc < 0)
-		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : add_samples(h, &key, n, err);
-	rc = 0;
+		return add_samples(h, &key, n, err);
 	RK_TREE_EACH(c, t)
 	{
+		uint64_t some;
 		int64_t v;
 
-		if (rc < 0 || !rk_tree_int(c, &v) || v <= 0)
+		if (!rk_tree_int(c, &v) || v <= 0)
 			continue;
-		v = (uint64_t)v < n ? v : (int64_t)n;
-		n -= (uint64_t)v;
+		some = rk_min((uint64_t)v, n);
+		n -= some;
 		rc = rk_strtab_add(h->ctx->names, c->key, strlen(c->key), &key.stall, err);
-		if (rc == 0)
-			rc = add_samples(h, &key, (uint64_t)v, err);
+		if (rc < 0 || (rc = add_samples(h, &key, some, err)) < 0)
+			goto out;
 	}
-	rk_tree_free(t);
 	key.stall = 0;
-	return rc < 0 ? rc : add_samples(h, &key, n, err);
+	rc = add_samples(h, &key, n, err);
+out:
+	rk_tree_free(t);
+	return rc;
 }
 
 static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, struct rk_error *err)
@@ -287,36 +295,6 @@ static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, stru
 
 /* ---- thread traces ---- */
 
-/* A row "; name" without counts begins a kernel; its demangled name is in the source column. */
-static int begin_kernel(struct rk_hot *h, const struct rk_batch *b, size_t i, bool *ret,
-			struct rk_error *err)
-{
-	size_t len, n;
-	const char *s = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_INSTRUCTION, i), &len);
-	const char *name = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_SOURCE_LINE, i), &n);
-	struct rk_bytes clean;
-	int rc;
-
-	*ret = len > 2 && s[0] == ';' && s[1] == ' ' && !count(b, RK_I_HITS, i) &&
-	       !count(b, RK_I_LATENCY, i);
-	if (!*ret)
-		return 0;
-	h->object = rk_batch_int(b, RK_I_CODE_OBJECT, i, -1);
-	h->vaddr = rk_batch_int(b, RK_I_VADDR, i, -1);
-	if (!n) {
-		name = s + 2;
-		n = len - 2;
-	}
-	rk_bytes_init(&clean, n * 3 + CLEAN_MAX_BYTES);
-	if (rk_name_clean(name, n, h->style, &clean))
-		rc = rk_strtab_add(h->ctx->names, (const char *)clean.data, clean.len, &h->kernel,
-				   err);
-	else
-		rc = rk_fail_nomem(err);
-	rk_bytes_release(&clean);
-	return rc;
-}
-
 static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 			   struct rk_error *err)
 {
@@ -325,12 +303,32 @@ static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 				   .source = rk_batch_id(b, RK_I_SOURCE_LINE, i),
 				   .vaddr = rk_batch_int(b, RK_I_VADDR, i, -1) };
 	int64_t object = rk_batch_int(b, RK_I_CODE_OBJECT, i, -1);
+	uint64_t hits = count(b, RK_I_HITS, i), latency = count(b, RK_I_LATENCY, i);
+	size_t len, n;
+	const char *text = rk_strtab_borrow(h->ctx->names, key.instruction, &len);
+	const char *name = rk_strtab_borrow(h->ctx->names, key.source, &n);
 	struct rk_hot_cell *c;
-	bool header;
-	int rc = begin_kernel(h, b, i, &header, err);
+	int rc;
 
-	if (rc < 0 || header)
+	/* a row "; name" without counts begins a kernel; its demangled name is in the source column */
+	if (len > 2 && text[0] == ';' && text[1] == ' ' && !hits && !latency) {
+		struct rk_bytes clean;
+
+		h->object = object;
+		h->vaddr = key.vaddr;
+		if (!n) {
+			name = text + 2;
+			n = len - 2;
+		}
+		rk_bytes_init(&clean, n * 3 + CLEAN_MAX_BYTES);
+		if (rk_name_clean(name, n, h->style, &clean))
+			rc = rk_strtab_add(h->ctx->names, (const char *)clean.data, clean.len,
+					   &h->kernel, err);
+		else
+			rc = rk_fail_nomem(err);
+		rk_bytes_release(&clean);
 		return rc;
+	}
 	/* addresses rise within a file: this row is from another file, its kernel is unknown */
 	if (object != h->object || key.vaddr < h->vaddr)
 		h->kernel = 0;
@@ -341,8 +339,8 @@ static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 	rc = cell_at(h, key, &c, err);
 	if (rc < 0)
 		return rc;
-	c->weight += count(b, RK_I_LATENCY, i);
-	c->hits += count(b, RK_I_HITS, i);
+	c->weight += latency;
+	c->hits += hits;
 	c->stalled += count(b, RK_I_STALL, i);
 	c->idle += count(b, RK_I_IDLE, i);
 	return 0;
@@ -360,22 +358,18 @@ int rk_hot_add(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
 
 /* ---- the end ---- */
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_place(const void *pa, const void *pb)
 {
 	const struct rk_hot_cell *a = pa, *b = pb;
-	int c = compare_numbers(a->from, b->from);
+	const int64_t x[] = { a->from,  a->kernel,      a->rest, a->source,
+			      a->vaddr, a->instruction, a->stall };
+	const int64_t y[] = { b->from,  b->kernel,      b->rest, b->source,
+			      b->vaddr, b->instruction, b->stall };
 
-	c = c ? c : compare_numbers(a->kernel, b->kernel);
-	c = c ? c : compare_numbers(a->rest, b->rest);
-	c = c ? c : compare_numbers(a->source, b->source);
-	c = c ? c : compare_numbers(a->vaddr, b->vaddr);
-	c = c ? c : compare_numbers(a->instruction, b->instruction);
-	return c ? c : compare_numbers(a->stall, b->stall);
+	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
 }
 
 void rk_hot_finish(struct rk_hot *h, const struct rk_hot_cell **ret, size_t *ret_n)

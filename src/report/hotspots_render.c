@@ -1,6 +1,7 @@
 /* hotspots_render.c - hotspots as text, JSON and CSV. */
 #include <string.h>
 
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "report/report_parts.h"
@@ -67,27 +68,24 @@ static void json_spots(struct rk_bytes *out, const char *key, const struct rk_ho
 	rk_bytes_put_u8(out, ']');
 }
 
-static void json_kernel(struct rk_bytes *out, const struct rk_hotspot_kernel *k)
-{
-	rk_bytes_puts(out, "{\"kernel\":");
-	put_text(out, k->name);
-	rk_bytes_printf(out, ",\"from\":\"%s\",\"calls\":", from_name(k->from));
-	if (k->calls)
-		rk_bytes_printf(out, "%" PRIu64 ",\"total_ns\":%" PRId64, k->calls, k->total_ns);
-	else
-		rk_bytes_puts(out, "null,\"total_ns\":null");
-	put_numbers(out, &k->sum, k->from, k->percent);
-	json_spots(out, "instructions", k->instructions, k->ninstructions, k->from);
-	json_spots(out, "lines", k->lines, k->nlines, k->from);
-	rk_bytes_put_u8(out, '}');
-}
-
 void rk_hotspots_json_array(struct rk_bytes *out, const struct rk_hotspots *h)
 {
 	rk_bytes_put_u8(out, '[');
 	for (size_t i = 0; h && i < h->nkernels; i++) {
-		rk_bytes_puts(out, i ? ",\n  " : "\n  ");
-		json_kernel(out, &h->kernels[i]);
+		const struct rk_hotspot_kernel *k = &h->kernels[i];
+
+		rk_bytes_puts(out, i ? ",\n  {\"kernel\":" : "\n  {\"kernel\":");
+		put_text(out, k->name);
+		rk_bytes_printf(out, ",\"from\":\"%s\",\"calls\":", from_name(k->from));
+		if (k->calls)
+			rk_bytes_printf(out, "%" PRIu64 ",\"total_ns\":%" PRId64, k->calls,
+					k->total_ns);
+		else
+			rk_bytes_puts(out, "null,\"total_ns\":null");
+		put_numbers(out, &k->sum, k->from, k->percent);
+		json_spots(out, "instructions", k->instructions, k->ninstructions, k->from);
+		json_spots(out, "lines", k->lines, k->nlines, k->from);
+		rk_bytes_put_u8(out, '}');
 	}
 	rk_bytes_put_u8(out, ']');
 }
@@ -175,44 +173,38 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* "stalled 81.0 %: WAITCNT 65.0, ALU_DEPENDENCY 10.2" */
-static void put_reasons(struct page *p)
-{
-	const struct rk_hotspot *s = &p->k->sum;
-
-	if (!s->stalled)
-		return;
-	rk_bytes_printf(p->out, "; stalled %.1f %%", share(s->stalled, s->weight));
-	for (size_t i = 0; i < s->nstalls && i < HEAD_REASONS; i++) {
-		rk_bytes_puts(p->out, i ? ", " : ": ");
-		rk_put_printable(p->out, s->stalls[i].reason, strlen(s->stalls[i].reason),
-				 p->page.look->utf8);
-		rk_bytes_printf(p->out, " %.1f", share(s->stalls[i].samples, s->weight));
-	}
-}
-
+/* "12 samples, 3.00 % of all; 2 calls, 1.2 ms; stalled 81.0 %: WAITCNT 65.0, ALU_DEPENDENCY 10.2" */
 static void put_totals(struct page *p)
 {
 	const struct rk_hotspot_kernel *k = p->k;
+	const struct rk_hotspot *s = &k->sum;
 	const char *name = *k->name ? k->name : "(unknown kernel)";
-	const char *unit = k->sum.weight == 1 ? "sample" : "samples";
 
-	if (k->from == RK_FROM_THREAD_TRACE)
-		unit = "cycles of latency (thread trace)";
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_put_printable(p->out, name, strlen(name), p->page.look->utf8);
 	rk_page_last(&p->page, "");
 	rk_bytes_puts(p->out, "  ");
-	rk_put_grouped(p->out, k->sum.weight);
-	rk_bytes_printf(p->out, " %s, %.2f %% of all", unit, k->percent);
+	rk_put_grouped(p->out, s->weight);
+	if (k->from == RK_FROM_THREAD_TRACE)
+		rk_bytes_puts(p->out, " cycles of latency (thread trace)");
+	else
+		rk_bytes_printf(p->out, " sample%s", rk_plural(s->weight));
+	rk_bytes_printf(p->out, ", %.2f %% of all", k->percent);
 	if (k->calls) {
 		rk_bytes_puts(p->out, "; ");
 		rk_put_grouped(p->out, k->calls);
-		rk_bytes_printf(p->out, " call%s, ", k->calls == 1 ? "" : "s");
+		rk_bytes_printf(p->out, " call%s, ", rk_plural(k->calls));
 		rk_put_duration(p->out, (double)k->total_ns);
 	}
-	put_reasons(p);
+	if (s->stalled)
+		rk_bytes_printf(p->out, "; stalled %.1f %%", share(s->stalled, s->weight));
+	for (size_t i = 0; s->stalled && i < s->nstalls && i < HEAD_REASONS; i++) {
+		rk_bytes_puts(p->out, i ? ", " : ": ");
+		rk_put_printable(p->out, s->stalls[i].reason, strlen(s->stalls[i].reason),
+				 p->page.look->utf8);
+		rk_bytes_printf(p->out, " %.1f", share(s->stalls[i].samples, s->weight));
+	}
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -235,39 +227,10 @@ static void put_heading(struct page *p, size_t columns, const char *what)
 	rk_page_last(&p->page, what);
 }
 
-/* The most frequent stall reason, and its share of the samples when there are others. */
-static void reason_cell(struct page *p, const struct rk_hotspot *s)
-{
-	struct rk_bytes *cell = &p->page.cell;
-
-	rk_bytes_put_u8(cell, ' ');
-	if (s->nstalls)
-		rk_put_printable(cell, s->stalls[0].reason,
-				 strnlen(s->stalls[0].reason, REASON - 8), p->page.look->utf8);
-	if (s->nstalls > 1)
-		rk_bytes_printf(cell, " %.0f%%", share(s->stalls[0].samples, s->weight));
-	rk_page_left(&p->page, REASON);
-}
-
-static void put_place(struct page *p, const struct rk_hotspot *s, size_t used)
-{
-	const char *slash = strrchr(s->source, '/');
-	struct rk_bytes text;
-
-	rk_bytes_init(&text, 1 << 16);
-	if (!s->instruction)
-		rk_bytes_puts(&text, s->source);
-	else if (*s->source) /* without its folders, to leave room for the instruction */
-		rk_bytes_printf(&text, "%s  (%s)", s->instruction, slash ? slash + 1 : s->source);
-	else
-		rk_bytes_puts(&text, *s->instruction ? s->instruction : "(unknown instruction)");
-	rk_page_rest(&p->page, text.bad ? "" : rk_bytes_str(&text), used);
-	rk_bytes_release(&text);
-}
-
 static void put_spot(struct page *p, const struct rk_hotspot *s, size_t columns, double most)
 {
-	bool samples = p->k->from == RK_FROM_PC_SAMPLES;
+	size_t used = 6 + 1 + RK_PAGE_BAR + columns + 1 + 7 + 1 + 2;
+	struct rk_bytes *cell = &p->page.cell, text;
 
 	rk_bytes_printf(p->out, "%6.2f", s->percent);
 	rk_page_bar(&p->page, most > 0 ? s->percent / most : 0);
@@ -277,12 +240,30 @@ static void put_spot(struct page *p, const struct rk_hotspot *s, size_t columns,
 		rk_bytes_printf(p->out, " %6.1f", share(s->stalled, s->weight));
 	else
 		rk_bytes_puts(p->out, "      -");
-	if (samples)
-		reason_cell(p, s);
-	else
+	if (p->k->from == RK_FROM_PC_SAMPLES) {
+		/* the most frequent reason, and its share of the samples when there are others */
+		rk_bytes_put_u8(cell, ' ');
+		if (s->nstalls)
+			rk_put_printable(cell, s->stalls[0].reason,
+					 strnlen(s->stalls[0].reason, REASON - 8),
+					 p->page.look->utf8);
+		if (s->nstalls > 1)
+			rk_bytes_printf(cell, " %.0f%%", share(s->stalls[0].samples, s->weight));
+		rk_page_left(&p->page, REASON);
+		used += REASON;
+	} else {
 		rk_page_count(&p->page, s->hits, columns);
-	put_place(p, s,
-		  6 + 1 + RK_PAGE_BAR + columns + 1 + 7 + 1 + (samples ? REASON : columns) + 2);
+		used += columns;
+	}
+	rk_bytes_init(&text, 1 << 16);
+	if (!s->instruction)
+		rk_bytes_puts(&text, s->source);
+	else if (*s->source) /* without its folders, to leave room for the instruction */
+		rk_bytes_printf(&text, "%s  (%s)", s->instruction, rk_base_name(s->source));
+	else
+		rk_bytes_puts(&text, *s->instruction ? s->instruction : "(unknown instruction)");
+	rk_page_rest(&p->page, text.bad ? "" : rk_bytes_str(&text), used);
+	rk_bytes_release(&text);
 }
 
 static void put_spots(struct page *p, const char *what, const struct rk_hotspot *s, size_t n)
@@ -293,8 +274,8 @@ static void put_spots(struct page *p, const char *what, const struct rk_hotspot 
 	if (!n)
 		return;
 	for (size_t i = 0; i < shown; i++) {
-		most = s[i].weight > most ? s[i].weight : most;
-		most = s[i].hits > most ? s[i].hits : most;
+		most = rk_max(most, s[i].weight);
+		most = rk_max(most, s[i].hits);
 	}
 	columns = rk_page_count_columns(most, "Samples");
 	put_heading(p, columns, what);
@@ -309,31 +290,12 @@ static void put_spots(struct page *p, const char *what, const struct rk_hotspot 
 	rk_page_last(&p->page, "");
 }
 
-static void put_silent(struct page *p, const struct rk_hotspots *h)
-{
-	size_t shown = rk_page_shown(&p->page, h->nsilent);
-
-	if (!shown)
-		return;
-	rk_page_title(&p->page, "Without samples");
-	rk_bytes_printf(p->out, ": %zu kernel%s of the trace\n", h->nsilent,
-			h->nsilent == 1 ? "" : "s");
-	for (size_t i = 0; i < shown; i++) {
-		rk_page_time(&p->page, (double)h->silent[i].total_ns);
-		rk_page_count(&p->page, h->silent[i].calls, 10);
-		rk_bytes_puts(p->out, h->silent[i].calls == 1 ? " call " : " calls");
-		rk_page_rest(&p->page, h->silent[i].name, RK_PAGE_TIME + 1 + 11 + 6 + 2);
-	}
-	if (shown < h->nsilent)
-		rk_bytes_printf(p->out, "  and %zu more\n", h->nsilent - shown);
-}
-
 static void hotspots_text(struct rk_bytes *out, const void *what,
 			  const struct rk_render_options *look)
 {
 	const struct rk_hotspots *h = what;
 	struct page p = { .out = out };
-	size_t shown;
+	size_t shown, silent;
 
 	rk_page_begin(&p.page, out, look);
 	shown = rk_page_shown(&p.page, h->nkernels);
@@ -342,7 +304,7 @@ static void hotspots_text(struct rk_bytes *out, const void *what,
 				   "with 'rockit run -p pc_sampling -- PROGRAM'\n");
 	else
 		rk_bytes_printf(out, "Hotspots of %zu kernel%s\n", h->nkernels,
-				h->nkernels == 1 ? "" : "s");
+				rk_plural(h->nkernels));
 	for (size_t i = 0; i < shown; i++) {
 		p.k = &h->kernels[i];
 		put_totals(&p);
@@ -351,8 +313,24 @@ static void hotspots_text(struct rk_bytes *out, const void *what,
 	}
 	if (shown < h->nkernels)
 		rk_bytes_printf(out, "\nand %zu more kernel%s\n", h->nkernels - shown,
-				h->nkernels - shown == 1 ? "" : "s");
-	put_silent(&p, h);
+				rk_plural(h->nkernels - shown));
+
+	silent = rk_page_shown(&p.page, h->nsilent);
+	if (silent) {
+		rk_page_title(&p.page, "Without samples");
+		rk_bytes_printf(out, ": %zu kernel%s of the trace\n", h->nsilent,
+				rk_plural(h->nsilent));
+	}
+	for (size_t i = 0; i < silent; i++) {
+		const struct rk_hotspot_silent *k = &h->silent[i];
+
+		rk_page_time(&p.page, (double)k->total_ns);
+		rk_page_count(&p.page, k->calls, 10);
+		rk_bytes_puts(out, k->calls == 1 ? " call " : " calls");
+		rk_page_rest(&p.page, k->name, RK_PAGE_TIME + 1 + 11 + 6 + 2);
+	}
+	if (silent && silent < h->nsilent)
+		rk_bytes_printf(out, "  and %zu more\n", h->nsilent - silent);
 	rk_page_end(&p.page);
 }
 

@@ -60,41 +60,41 @@ static int by_samples(const void *pa, const void *pb)
 	return strcmp(a->reason, b->reason);
 }
 
-/* There are about ten reasons, so a linear search is fast. The limit is for hostile files. */
 enum { MAX_REASONS = 64 };
 
-static void add_stall(struct make *m, struct rk_hotspot *s, const struct rk_hot_cell *c)
-{
-	uint32_t *reasons = &m->reasons[m->nstalls];
-	size_t k = 0;
-
-	while (k < s->nstalls && reasons[k] != c->stall)
-		k++;
-	if (k == s->nstalls && k == MAX_REASONS) {
-		s->stalls[k - 1].reason = "(others)";
-		k--;
-	} else if (k == s->nstalls) {
-		s->stalls[s->nstalls++] =
-			(struct rk_hotspot_stall){ rk_strtab_borrow(m->names, c->stall, NULL), 0 };
-		reasons[k] = c->stall;
-	}
-	s->stalls[k].samples += c->weight;
-}
-
-/* Sums over the cells from i to end. */
+/*
+ * Sums over the cells from i to end. There are about ten reasons, so a linear search is fast; the
+ * limit is for hostile files.
+ */
 static struct rk_hotspot fold(struct make *m, size_t i, size_t end)
 {
 	struct rk_hotspot s = { .vaddr = -1, .source = "", .stalls = &m->stalls[m->nstalls] };
+	uint32_t *reasons = &m->reasons[m->nstalls];
 
 	for (; i < end; i++) {
 		const struct rk_hot_cell *c = &m->cells[i];
+		size_t k = 0;
 
 		s.weight += c->weight;
 		s.hits += c->hits;
 		s.idle += c->idle;
-		s.stalled += c->stall ? c->weight : c->stalled;
-		if (c->stall)
-			add_stall(m, &s, c);
+		if (!c->stall) {
+			s.stalled += c->stalled;
+			continue;
+		}
+		s.stalled += c->weight;
+		while (k < s.nstalls && reasons[k] != c->stall)
+			k++;
+		if (k == s.nstalls && k == MAX_REASONS) {
+			k--;
+			s.stalls[k].reason = "(others)";
+		} else if (k == s.nstalls) {
+			reasons[k] = c->stall;
+			s.stalls[k].reason = rk_strtab_borrow(m->names, c->stall, NULL);
+			s.stalls[k].samples = 0;
+			s.nstalls++;
+		}
+		s.stalls[k].samples += c->weight;
 	}
 	qsort(s.stalls, s.nstalls, sizeof(*s.stalls), by_samples);
 	m->nstalls += s.nstalls;
@@ -117,7 +117,9 @@ static int by_weight(const void *pa, const void *pb)
 		return c;
 	if (a->vaddr != b->vaddr)
 		return a->vaddr < b->vaddr ? -1 : 1;
-	return a->instruction && b->instruction ? strcmp(a->instruction, b->instruction) : 0;
+	if (!a->instruction || !b->instruction)
+		return 0;
+	return strcmp(a->instruction, b->instruction);
 }
 
 static void settle(struct rk_hotspot *spots, size_t n, uint64_t whole)
@@ -125,40 +127,6 @@ static void settle(struct rk_hotspot *spots, size_t n, uint64_t whole)
 	for (size_t i = 0; i < n; i++)
 		spots[i].percent = whole ? 100 * (double)spots[i].weight / (double)whole : 0;
 	qsort(spots, n, sizeof(*spots), by_weight);
-}
-
-static void make_instructions(struct make *m, struct rk_hotspot_kernel *k, size_t i, size_t end)
-{
-	k->instructions = &m->spots[m->nspots];
-	for (size_t next; i < end; i = next) {
-		const struct rk_hot_cell *c = &m->cells[i];
-		struct rk_hotspot s;
-
-		next = group_end(m, i, same_instruction);
-		s = fold(m, i, next);
-		s.instruction = c->rest ? rest : rk_strtab_borrow(m->names, c->instruction, NULL);
-		s.source = rk_strtab_borrow(m->names, c->source, NULL);
-		s.vaddr = c->vaddr;
-		k->instructions[k->ninstructions++] = s;
-	}
-	m->nspots += k->ninstructions;
-	settle(k->instructions, k->ninstructions, k->sum.weight);
-}
-
-static void make_lines(struct make *m, struct rk_hotspot_kernel *k, size_t i, size_t end)
-{
-	k->lines = &m->spots[m->nspots];
-	for (size_t next; i < end; i = next) {
-		const struct rk_hot_cell *c = &m->cells[i];
-
-		next = group_end(m, i, same_line);
-		if (!c->source || c->rest)
-			continue;
-		k->lines[k->nlines] = fold(m, i, next);
-		k->lines[k->nlines++].source = rk_strtab_borrow(m->names, c->source, NULL);
-	}
-	m->nspots += k->nlines;
-	settle(k->lines, k->nlines, k->sum.weight);
 }
 
 static int by_kernel(const void *pa, const void *pb)
@@ -176,24 +144,56 @@ static void make_kernels(struct make *m)
 {
 	struct rk_hotspots *h = m->h;
 
-	for (size_t i = 0, end; i < m->n; i = end) {
+	for (size_t i = 0, end, next; i < m->n; i = end) {
 		struct rk_hotspot_kernel *k = &h->kernels[h->nkernels++];
 
 		end = group_end(m, i, same_kernel);
 		k->name = rk_strtab_borrow(m->names, m->cells[i].kernel, NULL);
-		k->from = m->cells[i].from == RK_HOT_SAMPLES ? RK_FROM_PC_SAMPLES :
-							       RK_FROM_THREAD_TRACE;
 		k->sum = fold(m, i, end);
 		k->sum.percent = 100;
-		*(k->from == RK_FROM_PC_SAMPLES ? &h->samples : &h->cycles) += k->sum.weight;
-		make_instructions(m, k, i, end);
-		make_lines(m, k, i, end);
+		if (m->cells[i].from == RK_HOT_SAMPLES) {
+			k->from = RK_FROM_PC_SAMPLES;
+			h->samples += k->sum.weight;
+		} else {
+			k->from = RK_FROM_THREAD_TRACE;
+			h->cycles += k->sum.weight;
+		}
+
+		k->instructions = &m->spots[m->nspots];
+		for (size_t at = i; at < end; at = next) {
+			const struct rk_hot_cell *c = &m->cells[at];
+			struct rk_hotspot *s = &k->instructions[k->ninstructions++];
+
+			next = group_end(m, at, same_instruction);
+			*s = fold(m, at, next);
+			s->instruction = rest;
+			if (!c->rest)
+				s->instruction = rk_strtab_borrow(m->names, c->instruction, NULL);
+			s->source = rk_strtab_borrow(m->names, c->source, NULL);
+			s->vaddr = c->vaddr;
+		}
+		m->nspots += k->ninstructions;
+		settle(k->instructions, k->ninstructions, k->sum.weight);
+
+		k->lines = &m->spots[m->nspots];
+		for (size_t at = i; at < end; at = next) {
+			const struct rk_hot_cell *c = &m->cells[at];
+
+			next = group_end(m, at, same_line);
+			if (!c->source || c->rest)
+				continue;
+			k->lines[k->nlines] = fold(m, at, next);
+			k->lines[k->nlines++].source = rk_strtab_borrow(m->names, c->source, NULL);
+		}
+		m->nspots += k->nlines;
+		settle(k->lines, k->nlines, k->sum.weight);
 	}
 	for (size_t i = 0; i < h->nkernels; i++) {
 		struct rk_hotspot_kernel *k = &h->kernels[i];
 		uint64_t whole = k->from == RK_FROM_PC_SAMPLES ? h->samples : h->cycles;
 
-		k->percent = whole ? 100 * (double)k->sum.weight / (double)whole : 0;
+		if (whole)
+			k->percent = 100 * (double)k->sum.weight / (double)whole;
 	}
 	qsort(h->kernels, h->nkernels, sizeof(*h->kernels), by_kernel);
 }
@@ -255,22 +255,9 @@ static bool has(const struct rk_run *run, enum rk_table t)
 }
 
 /* Names for samples that have only a dispatch id. */
-static int name_dispatches(struct rk_run *run, struct rk_hot *h, struct rk_error *err)
-{
-	uint64_t want = rk_hot_wants(RK_KERNELS);
-	int rc = each_batch(run, RK_PC_SAMPLES, BIT(RK_P_NAME) | BIT(RK_P_DISPATCH), needs_kernels,
-			    h, err);
-
-	if (rc <= 0)
-		return rc;
-	rc = each_batch(run, RK_KERNELS, want, rk_hot_note, h, err);
-	if (rc == 0)
-		rc = rk_hot_layout(h, err);
-	return rc < 0 ? rc : each_batch(run, RK_KERNELS, want, rk_hot_name, h, err);
-}
-
 static int find_names(struct rk_run *run, struct rk_hot *h, struct rk_error *err)
 {
+	const uint64_t want = rk_hot_wants(RK_KERNELS);
 	struct rk_error why = { 0 };
 	size_t warnings;
 	int rc;
@@ -279,7 +266,11 @@ static int find_names(struct rk_run *run, struct rk_hot *h, struct rk_error *err
 	    !rk_run_rescannable(run, RK_PC_SAMPLES) || !rk_run_rescannable(run, RK_KERNELS))
 		return 0;
 	rk_diag_list(run->ctx.diag, &warnings);
-	rc = name_dispatches(run, h, &why);
+	rc = each_batch(run, RK_PC_SAMPLES, BIT(RK_P_NAME) | BIT(RK_P_DISPATCH), needs_kernels, h,
+			&why);
+	if (rc > 0 && (rc = each_batch(run, RK_KERNELS, want, rk_hot_note, h, &why)) == 0 &&
+	    (rc = rk_hot_layout(h, &why)) == 0)
+		rc = each_batch(run, RK_KERNELS, want, rk_hot_name, h, &why);
 	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "hotspot-names", "", 0, 1,
@@ -297,19 +288,21 @@ static int fill(struct rk_run *run, struct rk_hotspots *ret, struct rk_error *er
 	const struct rk_hot_cell *cells = NULL;
 	struct rk_hot *h = NULL;
 	size_t n = 0;
-	int rc = rk_hot_new(&run->ctx, &run->style, &h, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = find_names(run, h, err);
-	for (size_t i = 0; rc == 0 && i < 2; i++)
-		if (has(run, tables[i]))
-			rc = each_batch(run, tables[i], rk_hot_wants(tables[i]), rk_hot_add, h,
-					err);
-	if (rc == 0) {
-		rk_hot_finish(h, &cells, &n);
-		rc = make_hotspots(cells, n, run->ctx.names, ret, err);
+	if ((rc = rk_hot_new(&run->ctx, &run->style, &h, err)) < 0 ||
+	    (rc = find_names(run, h, err)) < 0)
+		goto out;
+	for (size_t i = 0; i < 2; i++) {
+		enum rk_table t = tables[i];
+
+		if (has(run, t) &&
+		    (rc = each_batch(run, t, rk_hot_wants(t), rk_hot_add, h, err)) < 0)
+			goto out;
 	}
+	rk_hot_finish(h, &cells, &n);
+	rc = make_hotspots(cells, n, run->ctx.names, ret, err);
+out:
 	rk_hot_free(h);
 	return rc;
 }
@@ -330,50 +323,18 @@ static int kernels_of(struct rk_run *run, struct rk_agg_row **ret, size_t *ret_n
 	rk_agg_limit(agg, 0, RK_AGG_MAX_GROUPS); /* no medians */
 	rc = rk_run_scan(run, RK_KERNELS, BIT(RK_K_NAME) | BIT(RK_K_DURATION) | BIT(RK_K_BARRIER),
 			 &rows, err);
-	if (rc == 0)
-		rc = rk_agg_drain(agg, rows, err);
-	if (rc == 0)
-		rc = rk_agg_finish(agg, ret, ret_n, err);
+	if (rc < 0 || (rc = rk_agg_drain(agg, rows, err)) < 0)
+		goto out;
+	rc = rk_agg_finish(agg, ret, ret_n, err);
+out:
 	rk_source_close(rows);
 	rk_agg_free(agg);
 	return rc;
 }
 
-/* The first index of each name among the kernels that have samples, counted from 1. */
-static int find_kernels(const struct rk_run *run, const struct rk_hotspots *h, struct rk_idmap *at,
-			struct rk_error *err)
-{
-	for (size_t i = h->nkernels; i-- > 0;) {
-		const char *name = h->kernels[i].name;
-		uint32_t id, *slot = NULL;
-		int rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
-
-		if (rc == 0)
-			slot = rk_idmap_at(at, id);
-		if (!slot)
-			return rk_fail_nomem(err);
-		*slot = (uint32_t)i + 1;
-	}
-	return 0;
-}
-
-static void add_kernel(struct rk_run *run, struct rk_hotspots *h, const struct rk_agg_row *row,
-		       uint32_t at)
-{
-	const char *name = rk_strtab_borrow(run->ctx.names, row->name, NULL);
-
-	if (!at && !row->barrier)
-		h->silent[h->nsilent++] =
-			(struct rk_hotspot_silent){ name, row->calls, row->total_ns };
-	for (size_t i = at ? at - 1 : h->nkernels; i < h->nkernels; i++)
-		if (h->kernels[i].name == name) {
-			h->kernels[i].calls = row->calls;
-			h->kernels[i].total_ns = row->total_ns;
-		}
-}
-
 static int add_trace(struct rk_run *run, struct rk_hotspots *h, struct rk_error *err)
 {
+	struct rk_strtab *names = run->ctx.names;
 	struct rk_agg_row *rows = NULL;
 	struct rk_idmap at = { 0 };
 	size_t n = 0, warnings;
@@ -384,8 +345,6 @@ static int add_trace(struct rk_run *run, struct rk_hotspots *h, struct rk_error 
 	rk_diag_list(run->ctx.diag, &warnings);
 	rc = kernels_of(run, &rows, &n, err);
 	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc == 0)
-		rc = find_kernels(run, h, &at, err);
 	if (rc < 0)
 		goto out;
 	h->silent = rk_calloc(n + 1, sizeof(*h->silent));
@@ -393,8 +352,33 @@ static int add_trace(struct rk_run *run, struct rk_hotspots *h, struct rk_error 
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	for (size_t i = 0; i < n; i++)
-		add_kernel(run, h, &rows[i], rows[i].name < at.n ? at.at[rows[i].name] : 0);
+	/* the first index of each name among the kernels that have samples, counted from 1 */
+	for (size_t i = h->nkernels; i-- > 0;) {
+		const char *name = h->kernels[i].name;
+		uint32_t id, *slot = NULL;
+
+		if (rk_strtab_add(names, name, strlen(name), &id, err) == 0)
+			slot = rk_idmap_at(&at, id);
+		if (!slot) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		*slot = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *name = rk_strtab_borrow(names, rows[i].name, NULL);
+		uint32_t first = rows[i].name < at.n ? at.at[rows[i].name] : 0;
+
+		if (!first && !rows[i].barrier)
+			h->silent[h->nsilent++] =
+				(struct rk_hotspot_silent){ name, rows[i].calls, rows[i].total_ns };
+		for (size_t k = first; first && k <= h->nkernels; k++) {
+			if (h->kernels[k - 1].name == name) {
+				h->kernels[k - 1].calls = rows[i].calls;
+				h->kernels[k - 1].total_ns = rows[i].total_ns;
+			}
+		}
+	}
 out:
 	rk_free(rows);
 	rk_idmap_release(&at);
@@ -405,8 +389,6 @@ static void destroy_hotspots(void *p)
 {
 	struct rk_hotspots *h = p;
 
-	if (!h)
-		return;
 	rk_free(h->memory[0]);
 	rk_free(h->memory[1]);
 	rk_free(h->kernels);
@@ -420,25 +402,24 @@ static void destroy_hotspots(void *p)
 static int hotspots_of(struct rk_run *run, struct rk_hotspots **ret, struct rk_error *err)
 {
 	struct rk_hotspots *h = rk_calloc(1, sizeof(*h));
-	int rc = h ? fill(run, h, err) : rk_fail_nomem(err);
+	int rc;
 
-	if (rc == 0)
-		rc = add_trace(run, h, err);
-	if (rc == 0) {
-		rk_run_tell_names(run);
-		rc = rk_run_copy_warnings(run, &h->warnings, &h->nwarnings, err);
-	}
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_HOTSPOTS, h, destroy_hotspots, err);
-	if (rc < 0) {
-		destroy_hotspots(h);
-		return rc;
-	}
+	if (!h)
+		return rk_fail_nomem(err);
+	if ((rc = fill(run, h, err)) < 0 || (rc = add_trace(run, h, err)) < 0)
+		goto fail;
+	rk_run_tell_names(run);
+	if ((rc = rk_run_copy_warnings(run, &h->warnings, &h->nwarnings, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_HOTSPOTS, h, destroy_hotspots, err)) < 0)
+		goto fail;
 	/* Names and warnings belong to the run: the result keeps it open. */
 	rk_handle_keep(run);
 	h->kept = run;
 	*ret = h;
 	return 0;
+fail:
+	destroy_hotspots(h);
+	return rc;
 }
 
 int rk_run_hotspots(struct rk_run *run, struct rk_hotspots **ret, struct rk_error *err)

@@ -38,8 +38,10 @@ double rk_report_span_ns(const struct rk_report *r)
 		moved |= k->clock != RK_CLOCK_SAME;
 		if (!k->kernels || k->clock == RK_CLOCK_ALONE)
 			continue;
-		first = !any || from < first ? from : first;
-		last = !any || to > last ? to : last;
+		if (!any || from < first)
+			first = from;
+		if (!any || to > last)
+			last = to;
 		any = true;
 	}
 	return moved && any ? last - first : span;
@@ -83,28 +85,6 @@ enum rk_section rk_section_of_stats(const char *of)
 	return RK_SECTION_API; /* markers and allocations are calls too */
 }
 
-static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
-		     const struct rk_strtab *names)
-{
-	*to = (struct rk_report_row){
-		.name = rk_strtab_borrow(names, from->name, NULL),
-		.calls = from->calls,
-		.total_ns = from->total_ns,
-		.min_ns = from->min_ns,
-		.max_ns = from->max_ns,
-		.mean_ns = from->mean_ns,
-		.median_ns = from->median_ns,
-		.stddev_ns = from->stddev_ns,
-		.timed = from->timed != 0,
-		.median_exact = from->median_exact,
-		.barrier = from->barrier,
-		.energy_j = NAN,
-		.energy_error_j = NAN,
-	};
-	if (from->keyed)
-		to->key[rk_num_put_i64(to->key, from->key)] = '\0';
-}
-
 int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
 		    struct rk_report_section *ret, struct rk_error *err)
 {
@@ -113,10 +93,28 @@ int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_str
 	if (!to)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		row_fill(&to[i], &rows[i], names);
-		ret->calls += rows[i].calls;
-		if (!rows[i].barrier)
-			ret->total_ns = rk_add_saturated(ret->total_ns, rows[i].total_ns);
+		const struct rk_agg_row *from = &rows[i];
+
+		to[i] = (struct rk_report_row){
+			.name = rk_strtab_borrow(names, from->name, NULL),
+			.calls = from->calls,
+			.total_ns = from->total_ns,
+			.min_ns = from->min_ns,
+			.max_ns = from->max_ns,
+			.mean_ns = from->mean_ns,
+			.median_ns = from->median_ns,
+			.stddev_ns = from->stddev_ns,
+			.timed = from->timed != 0,
+			.median_exact = from->median_exact,
+			.barrier = from->barrier,
+			.energy_j = NAN,
+			.energy_error_j = NAN,
+		};
+		if (from->keyed)
+			to[i].key[rk_num_put_i64(to[i].key, from->key)] = '\0';
+		ret->calls += from->calls;
+		if (!from->barrier)
+			ret->total_ns = rk_add_saturated(ret->total_ns, from->total_ns);
 	}
 	for (size_t i = 0; i < n; i++) {
 		double whole = (double)ret->total_ns;
@@ -191,7 +189,6 @@ struct work {
 	uint64_t rows[RK_NTABLES];
 	uint64_t stats_rows[RK_NSECTIONS], stats_calls[RK_NSECTIONS];
 	struct rk_agg_counter *counters;
-	size_t ncounters;
 	struct rk_energy *energy; /* energy of kernels; NULL: none */
 	struct rk_sample_stats samples;
 	struct rk_report_own *own; /* r->kept */
@@ -204,42 +201,19 @@ static uint64_t bit(int field)
 	return field < 0 ? 0 : UINT64_C(1) << field;
 }
 
-static int aggs_new(struct work *w, struct rk_error *err)
-{
-	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
-		struct rk_agg_fields f = { -1, -1, -1, -1, -1 };
-		int rc;
-
-		for (size_t i = 0; i < NPLANS; i++) {
-			const struct plan *p = &plans[i];
-
-			if (p->section == s)
-				f = (struct rk_agg_fields){ p->name, p->start, p->duration,
-							    p->key[w->by], p->barrier };
-		}
-		/* Statistics may have a key even if rows of the table do not. */
-		if (w->by && f.key < 0)
-			f.key = RK_AGG_ABSENT_KEY;
-		rc = rk_agg_new(&f, w->ctx, &w->aggs[s], err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 {
 	uint64_t want = bit(p->name) | bit(p->start) | bit(p->duration) | bit(p->barrier) |
-			bit(p->key[w->by]) | rk_times_needs(p->table) |
-			(w->fuse ? rk_gather_wants(p->table) : 0);
-	struct rk_source *src = NULL;
-	int rc = rk_run_scan(w->run, p->table, want, &src, err);
+			bit(p->key[w->by]) | rk_times_needs(p->table);
+	struct rk_source *src;
+	int rc;
 
-	if (rc == 0)
-		rc = rk_times_open(src, w->ctx, &src, err);
-	if (rc == 0 && w->fuse)
-		rc = rk_gather_tap(w->fuse, &src, err);
-	if (rc < 0)
+	if (w->fuse)
+		want |= rk_gather_wants(p->table);
+	if ((rc = rk_run_scan(w->run, p->table, want, &src, err)) < 0 ||
+	    (rc = rk_times_open(src, w->ctx, &src, err)) < 0)
+		return rc;
+	if (w->fuse && (rc = rk_gather_tap(w->fuse, &src, err)) < 0)
 		return rc;
 	rc = rk_agg_drain(w->aggs[p->section], src, err);
 	rk_source_close(src);
@@ -253,12 +227,10 @@ static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, s
 	enum rk_section s =
 		rk_section_of_stats(rk_strtab_borrow(names, rk_batch_id(b, RK_T_OF, row), NULL));
 	const struct rk_column *stddev = &b->cols[RK_T_STDDEV];
-	int64_t calls = rk_batch_int(b, RK_T_CALLS, row, 0);
-	int64_t total = rk_batch_int(b, RK_T_TOTAL, row, 0);
 	struct rk_agg_line line = {
 		.name = rk_batch_id(b, RK_T_NAME, row),
-		.calls = calls < 0 ? 0 : (uint64_t)calls,
-		.total_ns = total < 0 ? 0 : total,
+		.calls = (uint64_t)rk_max_i64(rk_batch_int(b, RK_T_CALLS, row, 0), 0),
+		.total_ns = rk_max_i64(rk_batch_int(b, RK_T_TOTAL, row, 0), 0),
 		.min_ns = rk_batch_int(b, RK_T_MIN, row, -1),
 		.max_ns = rk_batch_int(b, RK_T_MAX, row, -1),
 		.stddev_ns = rk_column_has(stddev, row) ? ((const double *)stddev->data)[row] : NAN,
@@ -300,19 +272,6 @@ static int add_stats(struct work *w, struct rk_error *err)
 	return rc;
 }
 
-static int add_counters(struct work *w, struct rk_error *err)
-{
-	struct rk_source *src = NULL;
-	int rc = rk_run_scan(w->run, RK_COUNTERS, bit(RK_N_COUNTER) | bit(RK_N_VALUE), &src, err);
-
-	if (rc < 0)
-		return rc;
-	rc = rk_agg_counters(src, RK_N_COUNTER, RK_N_VALUE, &w->counters, &w->ncounters,
-			     &w->rows[RK_COUNTERS], err);
-	rk_source_close(src);
-	return rc;
-}
-
 static int count_rows(struct work *w, enum rk_table t, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -346,7 +305,9 @@ static int add_samples(struct work *w, struct rk_error *err)
 		rk_diag_add(w->ctx->diag, "samples-not-shown", "", 0, w->samples.left_out,
 			    "more than %d sampled quantities; the rest is not in the report",
 			    RK_SAMPLE_STATS_MAX);
-	return rc < 0 ? rc : rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
+	if (rc < 0)
+		return rc;
+	return rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
 }
 
 /* The section is complete: makes its rows and frees the aggregate. */
@@ -356,16 +317,19 @@ static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 	struct rk_agg_row *rows = NULL;
 	struct rk_agg_span span;
 	size_t n = 0;
-	int rc = rk_agg_finish(w->aggs[s], &rows, &n, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_section_make(rows, n, w->ctx->names, rk_report_section(r, s), err);
-	for (size_t i = 0; i < n && rc == 0; i++)
+	rc = rk_agg_finish(w->aggs[s], &rows, &n, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_section_make(rows, n, w->ctx->names, rk_report_section(r, s), err);
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; i < n; i++)
 		if (isfinite(rows[i].median_ns) && !rows[i].median_exact)
 			r->median_error = RK_MEDIAN_ERROR;
-	if (rc == 0 && s == RK_SECTION_KERNELS)
+	if (s == RK_SECTION_KERNELS)
 		rk_report_energy_rows(w->energy, rows, &r->kernels);
-	rk_free(rows);
 	span = rk_agg_span(w->aggs[s]);
 	if (span.known && (s == RK_SECTION_KERNELS || !w->rows[RK_KERNELS])) {
 		if (!r->timed || span.start_ns < r->min_start_ns)
@@ -376,6 +340,8 @@ static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 	}
 	rk_agg_free(w->aggs[s]);
 	w->aggs[s] = NULL;
+out:
+	rk_free(rows);
 	return rc;
 }
 
@@ -386,25 +352,38 @@ static int by_counter_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int make_counters(struct work *w, struct rk_error *err)
+static int make_counters(struct work *w, bool any, struct rk_error *err)
 {
 	struct rk_report *r = w->r;
+	struct rk_source *src = NULL;
+	size_t n = 0;
+	int rc;
 
-	r->counters = rk_calloc(w->ncounters, sizeof(*r->counters));
+	if (any) {
+		rc = rk_run_scan(w->run, RK_COUNTERS, bit(RK_N_COUNTER) | bit(RK_N_VALUE), &src,
+				 err);
+		if (rc < 0)
+			return rc;
+		rc = rk_agg_counters(src, RK_N_COUNTER, RK_N_VALUE, &w->counters, &n,
+				     &w->rows[RK_COUNTERS], err);
+		rk_source_close(src);
+		if (rc < 0)
+			return rc;
+	}
+	r->counters = rk_calloc(n, sizeof(*r->counters));
 	if (!r->counters)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < w->ncounters; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct rk_agg_counter *c = &w->counters[i];
 
-		r->counters[i] = (struct rk_report_counter){ .name = rk_strtab_borrow(
-								     w->ctx->names, c->name, NULL),
-							     .rows = c->rows,
-							     .sum = c->sum,
-							     .min = c->min,
-							     .max = c->max };
+		r->counters[i].name = rk_strtab_borrow(w->ctx->names, c->name, NULL);
+		r->counters[i].rows = c->rows;
+		r->counters[i].sum = c->sum;
+		r->counters[i].min = c->min;
+		r->counters[i].max = c->max;
 	}
-	r->ncounters = w->ncounters;
-	qsort(r->counters, r->ncounters, sizeof(*r->counters), by_counter_name);
+	r->ncounters = n;
+	qsort(r->counters, n, sizeof(*r->counters), by_counter_name);
 	return 0;
 }
 
@@ -426,58 +405,42 @@ static void make_totals(struct work *w)
 		r->sum_duration_ns = rk_add_saturated(r->sum_duration_ns, sec->rows[i].total_ns);
 }
 
-static int find_by(const char *by, enum by *ret, struct rk_error *err)
-{
-	for (unsigned i = 0; i < NBY; i++) {
-		if (strcmp(by ? by : "", by_names[i]) == 0) {
-			*ret = (enum by)i;
-			return 0;
-		}
-	}
-	return rk_fail(err, RK_E_USAGE,
-		       "cannot group by '%s'; known: device, process, stream, rank", by);
-}
-
 /* One section after the other, so that only one holds its durations in memory. */
 static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 {
-	int key = w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY;
-	int rc = rk_run_energy(w->run, key, &w->energy, err);
+	int key = w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY, rc;
 
-	if (rc < 0)
+	if ((rc = rk_run_energy(w->run, key, &w->energy, err)) < 0 ||
+	    (rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, w->own, err)) < 0)
 		return rc;
-	rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, w->own, err);
-	if (rc < 0)
-		return rc;
-	rc = aggs_new(w, err);
-	if (rc == 0 && tables & RK_TABLE_BIT(RK_STATS))
-		rc = add_stats(w, err);
-	if (rc < 0)
+	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
+		struct rk_agg_fields f = { -1, -1, -1, -1, -1 };
+
+		for (size_t i = 0; i < NPLANS; i++) {
+			const struct plan *p = &plans[i];
+
+			if (p->section == s)
+				f = (struct rk_agg_fields){ p->name, p->start, p->duration,
+							    p->key[w->by], p->barrier };
+		}
+		/* Statistics may have a key even if rows of the table do not. */
+		if (w->by && f.key < 0)
+			f.key = RK_AGG_ABSENT_KEY;
+		rc = rk_agg_new(&f, w->ctx, &w->aggs[s], err);
+		if (rc < 0)
+			return rc;
+	}
+	if (tables & RK_TABLE_BIT(RK_STATS) && (rc = add_stats(w, err)) < 0)
 		return rc;
 	for (size_t i = 0; i < NPLANS; i++) {
-		if (tables & RK_TABLE_BIT(plans[i].table))
-			rc = add_table(w, &plans[i], err);
-		if (rc == 0)
-			rc = make_section(w, plans[i].section, err);
+		if (tables & RK_TABLE_BIT(plans[i].table) &&
+		    (rc = add_table(w, &plans[i], err)) < 0)
+			return rc;
+		rc = make_section(w, plans[i].section, err);
 		if (rc < 0)
 			return rc;
 	}
 	return make_section(w, RK_SECTION_DOMAINS, err);
-}
-
-/* The run.json of an empty run may give the reason. */
-static void tell_why_empty(struct work *w)
-{
-	const struct rk_run *run = w->run;
-
-	for (unsigned t = 0; t < RK_NTABLES; t++)
-		if (w->rows[t])
-			return;
-	for (size_t i = 0; i < run->records.n; i++)
-		if (run->records.v[i].text[RK_REC_WARNING][0])
-			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records.v[i].dir, 0, 1,
-				    "nothing was recorded: %s",
-				    run->records.v[i].text[RK_REC_WARNING]);
 }
 
 static int report_make(struct work *w, struct rk_error *err)
@@ -485,39 +448,53 @@ static int report_make(struct work *w, struct rk_error *err)
 	uint32_t tables = rk_run_tables(w->run);
 	uint32_t seen = RK_TABLE_BIT(RK_STATS) | RK_TABLE_BIT(RK_COUNTERS) |
 			RK_TABLE_BIT(RK_SAMPLES);
+	struct rk_run *run = w->run;
 	struct rk_report *r = w->r;
-	int rc = rk_gather_new(w->run, &w->fuse, err);
+	uint64_t rows = 0;
+	int rc;
 
-	if (rc == 0 && !w->fuse)
-		rc = rk_run_check_clocks(w->run, err);
-	if (rc == 0 && !w->fuse)
-		rc = rk_run_warn_ranks(w->run, err);
-	if (rc == 0)
-		rc = make_sections(w, tables, err);
-	if (rc == 0 && w->fuse)
-		rc = rk_gather_finish(w->fuse, &r->ranks, err);
-	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
-		rc = add_counters(w, err);
-	if (rc == 0 && tables & RK_TABLE_BIT(RK_SAMPLES))
-		rc = add_samples(w, err);
-	for (size_t i = 0; i < NPLANS; i++)
-		seen |= RK_TABLE_BIT(plans[i].table);
-	for (unsigned t = 0; t < RK_NTABLES && rc == 0; t++)
-		if (tables & ~seen & RK_TABLE_BIT(t))
-			rc = count_rows(w, (enum rk_table)t, err);
-	if (rc == 0)
-		rc = make_counters(w, err);
-	if (rc == 0 && tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS)) &&
-	    rk_run_rescannable(w->run, RK_PC_SAMPLES) &&
-	    rk_run_rescannable(w->run, RK_INSTRUCTIONS)) {
-		rk_diag_again(w->ctx->diag); /* its rows were already counted */
-		rc = rk_run_hotspots(w->run, &r->hotspots, err);
-	}
+	rc = rk_gather_new(run, &w->fuse, err);
 	if (rc < 0)
 		return rc;
-	tell_why_empty(w);
+	if (!w->fuse &&
+	    ((rc = rk_run_check_clocks(run, err)) < 0 || (rc = rk_run_warn_ranks(run, err)) < 0))
+		return rc;
+	rc = make_sections(w, tables, err);
+	if (rc < 0)
+		return rc;
+	if (w->fuse && (rc = rk_gather_finish(w->fuse, &r->ranks, err)) < 0)
+		return rc;
+	rc = make_counters(w, tables & RK_TABLE_BIT(RK_COUNTERS), err);
+	if (rc < 0)
+		return rc;
+	if (tables & RK_TABLE_BIT(RK_SAMPLES) && (rc = add_samples(w, err)) < 0)
+		return rc;
+	for (size_t i = 0; i < NPLANS; i++)
+		seen |= RK_TABLE_BIT(plans[i].table);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (tables & ~seen & RK_TABLE_BIT(t) &&
+		    (rc = count_rows(w, (enum rk_table)t, err)) < 0)
+			return rc;
+	if (tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS)) &&
+	    rk_run_rescannable(run, RK_PC_SAMPLES) && rk_run_rescannable(run, RK_INSTRUCTIONS)) {
+		rk_diag_again(w->ctx->diag); /* its rows were already counted */
+		rc = rk_run_hotspots(run, &r->hotspots, err);
+		if (rc < 0)
+			return rc;
+	}
+
+	/* The run.json of an empty run may give the reason. */
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		rows += w->rows[t];
+	for (size_t i = 0; !rows && i < run->records.n; i++) {
+		const char *why = run->records.v[i].text[RK_REC_WARNING];
+
+		if (why[0])
+			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records.v[i].dir, 0, 1,
+				    "nothing was recorded: %s", why);
+	}
 	if (!w->fuse)
-		rk_run_tell_clocks(w->run);
+		rk_run_tell_clocks(run);
 	r->tables = rk_calloc(RK_NTABLES, sizeof(*r->tables));
 	if (!r->tables)
 		return rk_fail_nomem(err);
@@ -555,34 +532,45 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 		      struct rk_report **ret, struct rk_error *err)
 {
 	struct work w = { .run = run, .ctx = rk_run_context(run) };
-	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
+	const char *by = opt && opt->by ? opt->by : "";
+	int rc;
 
 	rk_run_tolerate(run);
-	if (rc < 0)
-		return rc;
+	while (w.by < NBY && strcmp(by, by_names[w.by]) != 0)
+		w.by++;
+	if (w.by == NBY)
+		return rk_fail(err, RK_E_USAGE,
+			       "cannot group by '%s'; known: device, process, stream, rank", by);
 	w.r = rk_calloc(1, sizeof(*w.r));
 	if (!w.r)
 		return rk_fail_nomem(err);
 	w.r->kept = w.own = rk_calloc(1, sizeof(*w.own));
 	w.r->stats_of = rk_run_stats_of(run);
-	w.r->by = w.by ? by_names[w.by] : NULL;
-	rc = w.own ? report_make(&w, err) : rk_fail_nomem(err);
-	if (rc == 0) {
-		make_totals(&w);
-		rk_run_tell_names(run);
-		rc = rk_run_copy_warnings(run, &w.r->warnings, &w.r->nwarnings, err);
-		w.r->files = rk_run_files(run, &w.r->nfiles);
+	if (w.by)
+		w.r->by = by_names[w.by];
+	if (!w.own) {
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_REPORT, w.r, destroy_report, err);
-	if (rc == 0) {
-		/* Names and files belong to the run: the report keeps it open. */
-		rk_handle_keep(run);
-		w.own->run = run;
-		*ret = w.r;
-	} else {
+	rc = report_make(&w, err);
+	if (rc < 0)
+		goto out;
+	make_totals(&w);
+	rk_run_tell_names(run);
+	rc = rk_run_copy_warnings(run, &w.r->warnings, &w.r->nwarnings, err);
+	w.r->files = rk_run_files(run, &w.r->nfiles);
+	if (rc < 0)
+		goto out;
+	rc = rk_handle_open(RK_HANDLE_REPORT, w.r, destroy_report, err);
+	if (rc < 0)
+		goto out;
+	/* Names and files belong to the run: the report keeps it open. */
+	rk_handle_keep(run);
+	w.own->run = run;
+	*ret = w.r;
+out:
+	if (rc < 0)
 		destroy_report(w.r);
-	}
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "ranks/ranks_parts.h"
@@ -71,56 +72,6 @@ static void next_line(struct rk_bytes *out, size_t i)
 	rk_bytes_puts(out, i ? ",\n  " : "\n  ");
 }
 
-static void json_sections(struct rk_bytes *out, const struct rk_report *r)
-{
-	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
-		const struct rk_report_section *sec = rk_report_section(r, (enum rk_section)s);
-		bool energy = s == RK_SECTION_KERNELS && r->energy.ndevices;
-
-		rk_bytes_printf(out, ",\n \"%s\":[", rk_section_key((enum rk_section)s));
-		for (size_t i = 0; i < sec->nrows; i++) {
-			next_line(out, i);
-			json_row(out, &sec->rows[i], r->by, energy);
-		}
-		rk_bytes_put_u8(out, ']');
-	}
-}
-
-static void json_counters(struct rk_bytes *out, const struct rk_report *r)
-{
-	rk_bytes_puts(out, ",\n \"counters\":[");
-	for (size_t i = 0; i < r->ncounters; i++) {
-		const struct rk_report_counter *c = &r->counters[i];
-
-		next_line(out, i);
-		rk_bytes_puts(out, "{\"name\":");
-		rk_put_json_text(out, c->name);
-		rk_bytes_printf(out, ",\"rows\":%" PRIu64, c->rows);
-		put_double(out, "sum", c->sum);
-		put_double(out, "min", c->min);
-		put_double(out, "max", c->max);
-		rk_bytes_put_u8(out, '}');
-	}
-	rk_bytes_put_u8(out, ']');
-}
-
-static void json_files(struct rk_bytes *out, const struct rk_report *r)
-{
-	rk_bytes_puts(out, ",\n \"files\":[");
-	for (size_t i = 0; i < r->nfiles; i++) {
-		next_line(out, i);
-		rk_bytes_puts(out, "{\"path\":");
-		rk_put_json_text(out, r->files[i].path);
-		key(out, "format");
-		rk_put_json_text(out, r->files[i].format[0] ? r->files[i].format : NULL);
-		put_bool(out, "used", r->files[i].used);
-		key(out, "reason");
-		rk_put_json_text(out, r->files[i].reason[0] ? r->files[i].reason : NULL);
-		rk_bytes_put_u8(out, '}');
-	}
-	rk_bytes_put_u8(out, ']');
-}
-
 void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_report *r = what;
@@ -139,9 +90,32 @@ void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_rend
 	key(out, "by");
 	rk_put_json_text(out, r->by);
 	put_double(out, "median_error", r->median_error);
-	json_sections(out, r);
-	json_counters(out, r);
-	rk_bytes_puts(out, ",\n \"energy\":");
+
+	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
+		const struct rk_report_section *sec = rk_report_section(r, (enum rk_section)s);
+		bool energy = s == RK_SECTION_KERNELS && r->energy.ndevices;
+
+		rk_bytes_printf(out, ",\n \"%s\":[", rk_section_key((enum rk_section)s));
+		for (size_t i = 0; i < sec->nrows; i++) {
+			next_line(out, i);
+			json_row(out, &sec->rows[i], r->by, energy);
+		}
+		rk_bytes_put_u8(out, ']');
+	}
+	rk_bytes_puts(out, ",\n \"counters\":[");
+	for (size_t i = 0; i < r->ncounters; i++) {
+		const struct rk_report_counter *c = &r->counters[i];
+
+		next_line(out, i);
+		rk_bytes_puts(out, "{\"name\":");
+		rk_put_json_text(out, c->name);
+		rk_bytes_printf(out, ",\"rows\":%" PRIu64, c->rows);
+		put_double(out, "sum", c->sum);
+		put_double(out, "min", c->min);
+		put_double(out, "max", c->max);
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_puts(out, "],\n \"energy\":");
 	rk_energy_json(out, &r->energy, r->kept);
 	rk_bytes_puts(out, ",\n \"samples\":");
 	rk_samples_json(out, r->kept);
@@ -151,7 +125,22 @@ void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_rend
 		rk_bytes_puts(out, ",\n \"ranks\":");
 		rk_ranks_json(out, r->ranks);
 	}
-	json_files(out, r);
+
+	rk_bytes_puts(out, ",\n \"files\":[");
+	for (size_t i = 0; i < r->nfiles; i++) {
+		const struct rk_run_file *f = &r->files[i];
+
+		next_line(out, i);
+		rk_bytes_puts(out, "{\"path\":");
+		rk_put_json_text(out, f->path);
+		key(out, "format");
+		rk_put_json_text(out, f->format[0] ? f->format : NULL);
+		put_bool(out, "used", f->used);
+		key(out, "reason");
+		rk_put_json_text(out, f->reason[0] ? f->reason : NULL);
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_put_u8(out, ']');
 	rk_warnings_json(out, r->warnings, r->nwarnings);
 	rk_bytes_puts(out, "\n}\n");
 }
@@ -171,31 +160,6 @@ static void csv_double(struct rk_bytes *out, double v)
 	rk_put_number(out, v, "");
 }
 
-static void csv_row(struct rk_bytes *out, const struct rk_report_row *row, bool by, bool energy)
-{
-	rk_csv_cell(out, row->name, strlen(row->name));
-	if (by)
-		rk_bytes_printf(out, ",%s", row->key);
-	rk_bytes_printf(out, ",%" PRIu64, row->calls);
-	csv_known(out, row->total_ns, row->timed);
-	csv_double(out, row->mean_ns);
-	csv_known(out, row->min_ns, row->min_ns >= 0);
-	csv_known(out, row->max_ns, row->max_ns >= 0);
-	csv_double(out, row->median_ns);
-	if (isfinite(row->median_ns))
-		rk_bytes_puts(out, row->median_exact ? ",true" : ",false");
-	else
-		rk_bytes_put_u8(out, ',');
-	csv_double(out, row->stddev_ns);
-	csv_double(out, row->percent);
-	rk_bytes_puts(out, row->barrier ? ",true" : ",false");
-	if (energy) {
-		csv_double(out, row->energy_j);
-		csv_double(out, row->energy_error_j);
-	}
-	rk_bytes_put_u8(out, '\n');
-}
-
 static void report_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_report *r = what;
@@ -205,13 +169,37 @@ static void report_csv(struct rk_bytes *out, const void *what, const struct rk_r
 	(void)look;
 	if (!sec->nrows && r->stats_of)
 		sec = rk_report_section(r, rk_section_of_stats(r->stats_of));
-	rk_bytes_printf(out,
-			"name%s%s,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
-			"stddev_ns,percent,barrier%s\n",
-			r->by ? "," : "", r->by ? r->by : "",
-			energy ? ",energy_j,energy_error_j" : "");
-	for (size_t i = 0; i < sec->nrows; i++)
-		csv_row(out, &sec->rows[i], r->by != NULL, energy);
+	rk_bytes_puts(out, "name");
+	if (r->by)
+		rk_bytes_printf(out, ",%s", r->by);
+	rk_bytes_puts(out, ",calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
+			   "stddev_ns,percent,barrier");
+	rk_bytes_puts(out, energy ? ",energy_j,energy_error_j\n" : "\n");
+	for (size_t i = 0; i < sec->nrows; i++) {
+		const struct rk_report_row *row = &sec->rows[i];
+
+		rk_csv_cell(out, row->name, strlen(row->name));
+		if (r->by)
+			rk_bytes_printf(out, ",%s", row->key);
+		rk_bytes_printf(out, ",%" PRIu64, row->calls);
+		csv_known(out, row->total_ns, row->timed);
+		csv_double(out, row->mean_ns);
+		csv_known(out, row->min_ns, row->min_ns >= 0);
+		csv_known(out, row->max_ns, row->max_ns >= 0);
+		csv_double(out, row->median_ns);
+		if (isfinite(row->median_ns))
+			rk_bytes_puts(out, row->median_exact ? ",true" : ",false");
+		else
+			rk_bytes_put_u8(out, ',');
+		csv_double(out, row->stddev_ns);
+		csv_double(out, row->percent);
+		rk_bytes_puts(out, row->barrier ? ",true" : ",false");
+		if (energy) {
+			csv_double(out, row->energy_j);
+			csv_double(out, row->energy_error_j);
+		}
+		rk_bytes_put_u8(out, '\n');
+	}
 }
 
 /* ---- text: aligned tables, hottest first ---- */
@@ -243,21 +231,25 @@ static struct widths measure(const struct page *p, const struct rk_report_sectio
 	struct widths w = { .energy = energy };
 	uint64_t most = 0;
 
+	if (p->r->by)
+		w.key = strlen(p->r->by);
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_report_row *row = &s->rows[i];
 
-		most = row->calls > most ? row->calls : most;
+		most = rk_max(most, row->calls);
 		if (row->percent > w.most)
 			w.most = row->percent;
-		if (p->r->by && strlen(row->key) > w.key)
-			w.key = strlen(row->key);
+		if (p->r->by)
+			w.key = rk_max(w.key, strlen(row->key));
 	}
 	w.calls = rk_page_count_columns(most, "Calls");
-	if (p->r->by && w.key < strlen(p->r->by))
-		w.key = strlen(p->r->by);
-	w.before_name = 6 + 1 + RK_PAGE_BAR + (RK_PAGE_TIME + 1) * (p->extremes ? 5u : 3u) +
-			(energy ? 2 * (RK_PAGE_TIME + 1) + ERROR_COLUMNS + 1 : 0) + w.calls + 1 +
-			(w.key ? w.key + 1 : 0) + 2;
+	w.before_name = 6 + 1 + RK_PAGE_BAR + (RK_PAGE_TIME + 1) * 3 + w.calls + 1 + 2;
+	if (p->extremes)
+		w.before_name += (RK_PAGE_TIME + 1) * 2;
+	if (energy)
+		w.before_name += (RK_PAGE_TIME + 1) * 2 + ERROR_COLUMNS + 1;
+	if (w.key)
+		w.before_name += w.key + 1;
 	return w;
 }
 
@@ -298,23 +290,11 @@ static void energy_cell(struct page *p, double joule)
 	rk_page_right(&p->page, RK_PAGE_TIME);
 }
 
-/* For kernels shorter than an interval the error is often above 100 %. */
-static void error_cell(struct page *p, double percent)
-{
-	if (!isfinite(percent))
-		rk_bytes_puts(&p->page.cell, "-");
-	else if (percent > 100)
-		rk_bytes_puts(&p->page.cell, ">100");
-	else
-		rk_bytes_printf(&p->page.cell, "%.1f", percent);
-	rk_page_right(&p->page, ERROR_COLUMNS);
-}
-
 static void put_row(struct page *p, const struct rk_report_row *row, const struct widths *w)
 {
 	bool share = !row->barrier && isfinite(row->percent);
+	double calls, error;
 	const char *heat = "";
-	double calls;
 
 	if (share && row->percent >= 25)
 		heat = RK_RED;
@@ -337,7 +317,15 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	}
 	if (w->energy) {
 		energy_cell(p, row->energy_j);
-		error_cell(p, 100 * row->energy_error_j / row->energy_j);
+		/* for kernels shorter than an interval the error is often above 100 % */
+		error = 100 * row->energy_error_j / row->energy_j;
+		if (!isfinite(error))
+			rk_bytes_puts(&p->page.cell, "-");
+		else if (error > 100)
+			rk_bytes_puts(&p->page.cell, ">100");
+		else
+			rk_bytes_printf(&p->page.cell, "%.1f", error);
+		rk_page_right(&p->page, ERROR_COLUMNS);
 		calls = (double)row->energy_ns / row->mean_ns; /* calls that were measured */
 		energy_cell(p, calls > 0 ? row->energy_j / calls : NAN);
 	}
@@ -346,47 +334,45 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	rk_page_rest(&p->page, row->name[0] ? row->name : "(no name)", w->before_name);
 }
 
-/* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s" */
-static void put_totals(struct page *p, enum rk_section which, const struct rk_report_section *s)
-{
-	rk_page_title(&p->page, rk_section_title(which));
-	rk_bytes_puts(p->out, ": ");
-	rk_put_grouped(p->out, s->calls);
-	rk_bytes_printf(p->out, " call%s of ", s->calls == 1 ? "" : "s");
-	rk_put_grouped(p->out, s->nrows);
-	rk_bytes_printf(p->out, " %s%s", p->r->by ? "group" : "name", s->nrows == 1 ? "" : "s");
-	if (s->total_ns) {
-		rk_bytes_puts(p->out, which == RK_SECTION_KERNELS ? ", kernel time " : ", ");
-		rk_put_duration(p->out, (double)s->total_ns);
-	}
-	if (which == RK_SECTION_KERNELS && p->r->timed) {
-		rk_bytes_puts(p->out, " in a span of ");
-		rk_put_duration(p->out, rk_report_span_ns(p->r));
-	}
-	rk_bytes_put_u8(p->out, '\n');
-}
-
+/* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s", and the rows below it. */
 static void put_section(struct page *p, enum rk_section which)
 {
 	const struct rk_report_section *s = rk_report_section(p->r, which);
 	size_t shown = rk_page_shown(&p->page, s->nrows);
+	bool kernels = which == RK_SECTION_KERNELS;
 	struct widths w;
 	double rest = 0;
 
 	if (!s->nrows)
 		return;
-	w = measure(p, s, shown, which == RK_SECTION_KERNELS && p->r->energy.ndevices);
-	put_totals(p, which, s);
+	rk_page_title(&p->page, rk_section_title(which));
+	rk_bytes_puts(p->out, ": ");
+	rk_put_grouped(p->out, s->calls);
+	rk_bytes_printf(p->out, " call%s of ", rk_plural(s->calls));
+	rk_put_grouped(p->out, s->nrows);
+	rk_bytes_printf(p->out, " %s%s", p->r->by ? "group" : "name", rk_plural(s->nrows));
+	if (s->total_ns) {
+		rk_bytes_puts(p->out, kernels ? ", kernel time " : ", ");
+		rk_put_duration(p->out, (double)s->total_ns);
+	}
+	if (kernels && p->r->timed) {
+		rk_bytes_puts(p->out, " in a span of ");
+		rk_put_duration(p->out, rk_report_span_ns(p->r));
+	}
+	rk_bytes_put_u8(p->out, '\n');
+
+	w = measure(p, s, shown, kernels && p->r->energy.ndevices);
 	put_heading(p, &w);
 	for (size_t i = 0; i < shown; i++)
 		put_row(p, &s->rows[i], &w);
+	if (shown == s->nrows)
+		return;
 	for (size_t i = shown; i < s->nrows; i++)
-		rest += isfinite(s->rows[i].percent) ? s->rows[i].percent : 0;
-	if (shown < s->nrows) {
-		rk_page_paint(&p->page, RK_DIM);
-		rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
-		rk_page_last(&p->page, "");
-	}
+		if (isfinite(s->rows[i].percent))
+			rest += s->rows[i].percent;
+	rk_page_paint(&p->page, RK_DIM);
+	rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
+	rk_page_last(&p->page, "");
 }
 
 static void value_cell(struct page *p, double v)
@@ -452,42 +438,33 @@ static void put_other_tables(struct page *p)
 		rk_bytes_puts(p->out, "Hottest instructions: rockit report --hotspots\n");
 }
 
-/* The names of the readers that were used, each once. */
-static void put_formats(struct page *p)
-{
-	size_t shown = 0;
-
-	for (size_t i = 0; i < p->r->nfiles; i++) {
-		bool seen = !p->r->files[i].used;
-
-		for (size_t k = 0; k < i && !seen; k++)
-			seen = p->r->files[k].used &&
-			       strcmp(p->r->files[k].format, p->r->files[i].format) == 0;
-		if (!seen)
-			rk_bytes_printf(p->out, "%s%s", shown++ ? ", " : " (",
-					p->r->files[i].format);
-	}
-	rk_bytes_puts(p->out, shown ? ")\n" : "\n");
-}
-
+/* The file, or how many, and the names of the readers that were used, each once. */
 static void put_source(struct page *p)
 {
-	const struct rk_run_file *one = NULL;
-	size_t used = 0;
+	const struct rk_run_file *files = p->r->files;
+	size_t used = 0, one = 0, shown = 0;
 
 	for (size_t i = 0; i < p->r->nfiles; i++) {
-		if (p->r->files[i].used) {
-			one = &p->r->files[i];
+		if (files[i].used) {
+			one = i;
 			used++;
 		}
 	}
 	if (used == 1)
-		rk_put_printable(p->out, one->path, strlen(one->path), p->opt->utf8);
+		rk_put_printable(p->out, files[one].path, strlen(files[one].path), p->opt->utf8);
 	else
 		rk_bytes_printf(p->out, "%zu files", used);
 	if (used < p->r->nfiles)
 		rk_bytes_printf(p->out, ", %zu not used", p->r->nfiles - used);
-	put_formats(p);
+	for (size_t i = 0; i < p->r->nfiles; i++) {
+		bool seen = !files[i].used;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = files[k].used && strcmp(files[k].format, files[i].format) == 0;
+		if (!seen)
+			rk_bytes_printf(p->out, "%s%s", shown++ ? ", " : " (", files[i].format);
+	}
+	rk_bytes_puts(p->out, shown ? ")\n" : "\n");
 	if (p->r->stats_of)
 		rk_bytes_printf(p->out, "statistics file (%s): no individual rows, no medians\n",
 				p->r->stats_of);

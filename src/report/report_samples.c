@@ -4,71 +4,57 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/page.h"
 #include "report/report_parts.h"
 #include "table/table.h"
 
-/* NULL with *ret_rc 0: too many quantities. */
-static struct rk_sample_stat *stat_of(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,
-				      int *ret_rc, struct rk_error *err)
-{
-	struct rk_sample_stat one = { .metric = rk_batch_id(b, RK_S_METRIC, i),
-				      .unit = rk_batch_id(b, RK_S_UNIT, i),
-				      .node = rk_batch_id(b, RK_S_NODE, i),
-				      .device = rk_batch_int(b, RK_S_DEVICE, i, -1),
-				      .min = (double)INFINITY,
-				      .max = -(double)INFINITY };
-	struct rk_key3 key = { one.node, (int64_t)((uint64_t)one.metric << 32 | one.unit),
-			       one.device };
-	struct rk_sample_stat *v;
-	uint32_t at;
-
-	s->keys.max = RK_SAMPLE_STATS_MAX;
-	*ret_rc = rk_keys_number(&s->keys, key, &at, err);
-	if (*ret_rc < 0 || at >= RK_SAMPLE_STATS_MAX)
-		return NULL;
-	if (at < s->n)
-		return &s->v[at];
-	v = rk_grow(s->v, &s->cap, at + 1u, sizeof(*v));
-	if (!v) {
-		*ret_rc = rk_fail_nomem(err);
-		return NULL;
-	}
-	s->v = v;
-	s->v[at] = one;
-	s->n = at + 1u;
-	return &s->v[at];
-}
-
-static int add_one(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,
-		   struct rk_error *err)
-{
-	double value = ((const double *)b->cols[RK_S_VALUE].data)[i];
-	struct rk_sample_stat *v;
-	int rc;
-
-	if (!isfinite(value))
-		return 0;
-	v = stat_of(s, b, i, &rc, err);
-	if (!v) {
-		s->left_out += rc == 0;
-		return rc;
-	}
-	v->n++;
-	v->sum += value;
-	v->min = value < v->min ? value : v->min;
-	v->max = value > v->max ? value : v->max;
-	return 0;
-}
-
 int rk_sample_stats_add(struct rk_sample_stats *s, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
+	s->keys.max = RK_SAMPLE_STATS_MAX;
+	for (size_t i = 0; i < b->nrows; i++) {
+		struct rk_sample_stat *v, one = { .metric = rk_batch_id(b, RK_S_METRIC, i),
+						  .unit = rk_batch_id(b, RK_S_UNIT, i),
+						  .node = rk_batch_id(b, RK_S_NODE, i),
+						  .device = rk_batch_int(b, RK_S_DEVICE, i, -1),
+						  .min = (double)INFINITY,
+						  .max = -(double)INFINITY };
+		struct rk_key3 key = { one.node, (int64_t)((uint64_t)one.metric << 32 | one.unit),
+				       one.device };
+		double value;
+		uint32_t at;
+		int rc;
 
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
-		if (rk_column_has(&b->cols[RK_S_TIME], i) && rk_column_has(&b->cols[RK_S_VALUE], i))
-			rc = add_one(s, b, i, err);
-	return rc;
+		if (!rk_column_has(&b->cols[RK_S_TIME], i) ||
+		    !rk_column_has(&b->cols[RK_S_VALUE], i))
+			continue;
+		value = ((const double *)b->cols[RK_S_VALUE].data)[i];
+		if (!isfinite(value))
+			continue;
+		rc = rk_keys_number(&s->keys, key, &at, err);
+		if (rc < 0)
+			return rc;
+		if (at >= RK_SAMPLE_STATS_MAX) {
+			s->left_out++;
+			continue;
+		}
+		if (at >= s->n) {
+			v = rk_grow(s->v, &s->cap, at + 1u, sizeof(*v));
+			if (!v)
+				return rk_fail_nomem(err);
+			s->v = v;
+			s->v[at] = one;
+			s->n = at + 1u;
+		}
+		v = &s->v[at];
+		v->n++;
+		v->sum += value;
+		if (value < v->min)
+			v->min = value;
+		if (value > v->max)
+			v->max = value;
+	}
+	return 0;
 }
 
 void rk_sample_stats_release(struct rk_sample_stats *s)
@@ -89,7 +75,9 @@ static unsigned place_of(const struct rk_report_sample *s)
 {
 	if (!strcmp(s->metric, "power_w"))
 		return 0;
-	return !strcmp(s->metric, "vram_used_bytes") ? 1 : 2;
+	if (!strcmp(s->metric, "vram_used_bytes"))
+		return 1;
+	return 2;
 }
 
 static int in_order(const void *pa, const void *pb)
@@ -149,6 +137,12 @@ static void put_real(struct rk_bytes *out, const char *before, double v)
 	rk_put_number(out, v, "null");
 }
 
+/* Of a device; < 0: not known. */
+static void put_number(struct rk_bytes *out, const char *before, int64_t v)
+{
+	put_real(out, before, v < 0 ? NAN : (double)v);
+}
+
 void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 {
 	rk_bytes_put_u8(out, '[');
@@ -158,7 +152,7 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 		put_name(out, i ? ",\n  {\"metric\":" : "\n  {\"metric\":", s->metric);
 		put_name(out, ",\"unit\":", s->unit);
 		put_name(out, ",\"node\":", s->node);
-		put_real(out, ",\"device\":", s->device < 0 ? NAN : (double)s->device);
+		put_number(out, ",\"device\":", s->device);
 		rk_bytes_printf(out, ",\"samples\":%" PRIu64, s->samples);
 		put_real(out, ",\"mean\":", s->mean);
 		put_real(out, ",\"min\":", s->min);
@@ -166,6 +160,15 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 		rk_bytes_put_u8(out, '}');
 	}
 	rk_bytes_put_u8(out, ']');
+}
+
+/* The number of a GPU, < 0: not known. */
+static void put_gpu(struct rk_bytes *out, int64_t device)
+{
+	if (device < 0)
+		rk_bytes_puts(out, "?");
+	else
+		rk_put_integer(out, device);
 }
 
 /* Bytes in binary units; everything else in its own unit. */
@@ -190,21 +193,27 @@ static void value_cell(struct rk_page *p, double v, const char *unit)
 	rk_page_right(p, VALUE_COLUMNS);
 }
 
-static void gpu_cell(struct rk_page *p, const struct rk_report_sample *s, size_t columns)
+void rk_samples_text(struct rk_page *p, const struct rk_report_own *own)
 {
-	if (s->node[0]) {
-		rk_put_printable(&p->cell, s->node, strlen(s->node), p->look->utf8);
-		rk_bytes_put_u8(&p->cell, ' ');
-	}
-	if (s->device < 0)
-		rk_bytes_puts(&p->cell, "?");
-	else
-		rk_put_integer(&p->cell, s->device);
-	rk_page_right(p, columns);
-}
+	size_t shown = 0, gpu = strlen("GPU"), count;
+	uint64_t most = 0;
 
-static void put_heading(struct rk_page *p, size_t gpu, size_t count)
-{
+	if (own)
+		shown = rk_page_shown(p, own->nsamples);
+	if (!shown)
+		return;
+	while (shown < own->nsamples && shown < ALWAYS_SHOWN && place_of(&own->samples[shown]) < 2)
+		shown++;
+	for (size_t i = 0; i < shown; i++) {
+		size_t n = strlen(own->samples[i].node);
+
+		if (n)
+			gpu = rk_max(gpu, n + 4);
+		most = rk_max(most, own->samples[i].samples);
+	}
+	gpu = rk_min(gpu, GPU_COLUMNS_MAX);
+	count = rk_page_count_columns(most, "Samples");
+
 	rk_page_title(p, "Samples");
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(p, RK_BOLD);
@@ -214,30 +223,15 @@ static void put_heading(struct rk_page *p, size_t gpu, size_t count)
 	rk_page_word(p, "Max", VALUE_COLUMNS);
 	rk_page_word(p, "Min", VALUE_COLUMNS);
 	rk_page_last(p, "  Quantity");
-}
-
-void rk_samples_text(struct rk_page *p, const struct rk_report_own *own)
-{
-	size_t shown = own ? rk_page_shown(p, own->nsamples) : 0, gpu = strlen("GPU"), count;
-	uint64_t most = 0;
-
-	if (!shown)
-		return;
-	while (shown < own->nsamples && shown < ALWAYS_SHOWN && place_of(&own->samples[shown]) < 2)
-		shown++;
-	for (size_t i = 0; i < shown; i++) {
-		size_t n = strlen(own->samples[i].node);
-
-		gpu = n && n + 4 > gpu ? n + 4 : gpu;
-		most = own->samples[i].samples > most ? own->samples[i].samples : most;
-	}
-	gpu = gpu < GPU_COLUMNS_MAX ? gpu : GPU_COLUMNS_MAX;
-	count = rk_page_count_columns(most, "Samples");
-	put_heading(p, gpu, count);
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_report_sample *s = &own->samples[i];
 
-		gpu_cell(p, s, gpu);
+		if (s->node[0]) {
+			rk_put_printable(&p->cell, s->node, strlen(s->node), p->look->utf8);
+			rk_bytes_put_u8(&p->cell, ' ');
+		}
+		put_gpu(&p->cell, s->device);
+		rk_page_right(p, gpu);
 		rk_page_count(p, s->samples, count);
 		value_cell(p, s->mean, s->unit);
 		value_cell(p, s->max, s->unit);
@@ -269,38 +263,6 @@ void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
 	}
 }
 
-static void device_fill(struct rk_report_energy_device *to, const struct rk_energy_curve *c,
-			const struct rk_strtab *names)
-{
-	const struct rk_energy_step *s = c->steps;
-
-	*to = (struct rk_report_energy_device){
-		.node = rk_strtab_borrow(names, c->node, NULL),
-		.device = c->device,
-		.from = c->meter == RK_METER_COUNTER ? "counter" : "power",
-		.samples = c->nsamples,
-		.interval_ns = ((double)s[c->n].t - (double)s[0].t) / (double)c->n,
-		.idle_w = c->idle_ns ? joule(c->idle_units) / ((double)c->idle_ns / 1e9) : NAN,
-		.used = c->used,
-		.joules = { .total = joule(c->total),
-			    .kernels = joule(c->kernels),
-			    .kernels_error = joule(c->error),
-			    .idle = joule(c->total - c->kernels - c->before - c->after),
-			    .before = joule(c->before),
-			    .after = joule(c->after) },
-	};
-}
-
-static void add(struct rk_report_joules *sum, const struct rk_report_joules *j)
-{
-	sum->total += j->total;
-	sum->kernels += j->kernels;
-	sum->kernels_error += j->kernels_error;
-	sum->idle += j->idle;
-	sum->before += j->before;
-	sum->after += j->after;
-}
-
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
 			  struct rk_report_energy *ret, struct rk_report_own *own,
 			  struct rk_error *err)
@@ -315,14 +277,37 @@ int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *nam
 	own->numbers = rk_calloc(n, sizeof(*own->numbers));
 	if (!ret->devices || !own->numbers)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++, c++) {
 		struct rk_report_energy_device *d = &ret->devices[ret->ndevices];
+		const struct rk_energy_step *s = c->steps;
 
-		if (!c[i].n)
+		if (!c->n)
 			continue;
-		device_fill(d, &c[i], names);
-		if (d->used)
-			add(&ret->joules, &d->joules);
+		*d = (struct rk_report_energy_device){
+			.node = rk_strtab_borrow(names, c->node, NULL),
+			.device = c->device,
+			.from = c->meter == RK_METER_COUNTER ? "counter" : "power",
+			.samples = c->nsamples,
+			.interval_ns = ((double)s[c->n].t - (double)s[0].t) / (double)c->n,
+			.idle_w = NAN,
+			.used = c->used,
+			.joules = { .total = joule(c->total),
+				    .kernels = joule(c->kernels),
+				    .kernels_error = joule(c->error),
+				    .idle = joule(c->total - c->kernels - c->before - c->after),
+				    .before = joule(c->before),
+				    .after = joule(c->after) },
+		};
+		if (c->idle_ns)
+			d->idle_w = joule(c->idle_units) / ((double)c->idle_ns / 1e9);
+		if (d->used) {
+			ret->joules.total += d->joules.total;
+			ret->joules.kernels += d->joules.kernels;
+			ret->joules.kernels_error += d->joules.kernels_error;
+			ret->joules.idle += d->joules.idle;
+			ret->joules.before += d->joules.before;
+			ret->joules.after += d->joules.after;
+		}
 		own->numbers[ret->ndevices++] = rk_energy_device_number(e, i);
 	}
 	return 0;
@@ -336,20 +321,6 @@ static void joules_json(struct rk_bytes *out, const struct rk_report_joules *v)
 	put_real(out, ",\"idle_j\":", v->idle);
 	put_real(out, ",\"before_j\":", v->before);
 	put_real(out, ",\"after_j\":", v->after);
-}
-
-static void device_json(struct rk_bytes *out, const struct rk_report_energy_device *d,
-			int64_t number)
-{
-	put_real(out, "{\"device\":", d->device < 0 ? NAN : (double)d->device);
-	put_real(out, ",\"kernels_device\":", number < 0 ? NAN : (double)number);
-	put_name(out, ",\"node\":", d->node);
-	rk_bytes_printf(out, ",\"from\":\"%s\",\"samples\":%" PRIu64, d->from, d->samples);
-	put_real(out, ",\"interval_ns\":", d->interval_ns);
-	put_real(out, ",\"idle_w\":", d->idle_w);
-	rk_bytes_printf(out, ",\"used\":%s,", d->used ? "true" : "false");
-	joules_json(out, &d->joules);
-	rk_bytes_put_u8(out, '}');
 }
 
 static int64_t number_of(const struct rk_report_own *own, size_t device)
@@ -368,8 +339,18 @@ void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
 	joules_json(out, &e->joules);
 	rk_bytes_puts(out, ",\n  \"devices\":[");
 	for (size_t i = 0; i < e->ndevices; i++) {
+		const struct rk_report_energy_device *d = &e->devices[i];
+
 		rk_bytes_puts(out, i ? ",\n   " : "\n   ");
-		device_json(out, &e->devices[i], number_of(own, i));
+		put_number(out, "{\"device\":", d->device);
+		put_number(out, ",\"kernels_device\":", number_of(own, i));
+		put_name(out, ",\"node\":", d->node);
+		rk_bytes_printf(out, ",\"from\":\"%s\",\"samples\":%" PRIu64, d->from, d->samples);
+		put_real(out, ",\"interval_ns\":", d->interval_ns);
+		put_real(out, ",\"idle_w\":", d->idle_w);
+		rk_bytes_printf(out, ",\"used\":%s,", d->used ? "true" : "false");
+		joules_json(out, &d->joules);
+		rk_bytes_put_u8(out, '}');
 	}
 	rk_bytes_puts(out, "]}");
 }
@@ -423,21 +404,6 @@ static void put_joules(struct rk_page *p, const struct rk_report_joules *j)
 	put_part(p->out, ", after ", j->after, "");
 }
 
-/* Samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)". */
-static void put_device(struct rk_page *p, const struct rk_report_energy_device *d, int64_t number)
-{
-	rk_bytes_puts(p->out, "  ");
-	rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
-	rk_bytes_printf(p->out, "%sGPU ", d->node[0] ? " " : "");
-	if (d->device < 0)
-		rk_bytes_puts(p->out, "?");
-	else
-		rk_put_integer(p->out, d->device);
-	if (number >= 0)
-		rk_bytes_printf(p->out, " (device %" PRId64 ")", number);
-	rk_bytes_puts(p->out, d->used ? " " : " without kernels ");
-}
-
 static void put_source(struct rk_page *p, const struct rk_report_energy_device *d)
 {
 	if (isfinite(d->idle_w))
@@ -458,12 +424,24 @@ void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
 		put_source(p, &e->devices[0]);
 	rk_bytes_put_u8(p->out, '\n');
 	for (size_t i = 0; e->ndevices > 1 && i < e->ndevices; i++) {
-		put_device(p, &e->devices[i], number_of(own, i));
-		if (e->devices[i].used)
-			put_joules(p, &e->devices[i].joules);
-		else
-			rk_put_energy(p->out, e->devices[i].joules.total);
-		put_source(p, &e->devices[i]);
+		const struct rk_report_energy_device *d = &e->devices[i];
+		int64_t number = number_of(own, i);
+
+		/* samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)" */
+		rk_bytes_puts(p->out, "  ");
+		rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
+		rk_bytes_printf(p->out, "%sGPU ", d->node[0] ? " " : "");
+		put_gpu(p->out, d->device);
+		if (number >= 0)
+			rk_bytes_printf(p->out, " (device %" PRId64 ")", number);
+		if (d->used) {
+			rk_bytes_puts(p->out, " ");
+			put_joules(p, &d->joules);
+		} else {
+			rk_bytes_puts(p->out, " without kernels ");
+			rk_put_energy(p->out, d->joules.total);
+		}
+		put_source(p, d);
 		rk_bytes_put_u8(p->out, '\n');
 	}
 }

@@ -13,11 +13,6 @@
 #include "base/text.h"
 #include "table/timeline_order.h"
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Adds the length of [from, to), if any. */
 static void extend(int64_t *sum, int64_t from, int64_t to)
 {
@@ -44,21 +39,49 @@ static void add_gap(struct rk_sweep_device *d, int64_t from, int64_t to)
 static void cover(struct rk_sweep_device *d, const struct rk_stretch *s, int64_t *until,
 		  int64_t other_until, int64_t *sum)
 {
-	int64_t from = later(s->start, *until);
+	int64_t from = rk_max_i64(s->start, *until);
 
 	extend(sum, from, s->end);
-	extend(&d->facts.overlap_ns, from, s->end < other_until ? s->end : other_until);
-	*until = later(*until, s->end);
+	extend(&d->facts.overlap_ns, from, rk_min_i64(s->end, other_until));
+	*until = rk_max_i64(*until, s->end);
 }
 
-/* False when out of memory. */
-static bool follow_queue(struct rk_sweep *w, struct rk_sweep_device *d, const struct rk_stretch *s)
+bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 {
-	struct rk_sweep_queue *q = &w->queues[s->queue];
-	int64_t gap = q->begun ? s->start - q->until : 0;
+	struct rk_sweep_device *d = &w->devices[s->device];
+	bool copy = s->queue == RK_QUEUE_COPY;
+	struct rk_sweep_queue *q;
+	int64_t gap = 0;
 
-	q->until = q->begun ? later(q->until, s->end) : s->end;
-	q->begun = true;
+	/* a row from 0 to 0 has no known time: the span starts with the first row that has one */
+	if (!d->begun || (!d->first && !d->last)) {
+		d->begun = true;
+		d->first = d->last = d->kernels_until = d->copies_until = s->start;
+	}
+	d->last = rk_max_i64(d->last, s->end);
+	d->facts.copies += copy;
+	d->facts.kernels += !copy;
+	if (s->end == s->start) /* takes no time: does not split a gap */
+		return true;
+	add_gap(d, rk_max_i64(d->kernels_until, d->copies_until), s->start);
+	if (copy) {
+		cover(d, s, &d->copies_until, d->kernels_until, &d->facts.copy_ns);
+		return true;
+	}
+	/* Thousands of overlapping kernels may add up to more than 64 bits hold. */
+	d->facts.kernel_ns = rk_add_saturated(d->facts.kernel_ns, s->end - s->start);
+	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
+	if (s->queue == RK_QUEUE_NONE)
+		return true;
+
+	q = &w->queues[s->queue];
+	if (q->begun) {
+		gap = s->start - q->until;
+		q->until = rk_max_i64(q->until, s->end);
+	} else {
+		q->until = s->end;
+		q->begun = true;
+	}
 	if (gap <= 0 || gap >= RK_LAUNCH_GAP_NS)
 		return true;
 	d->facts.launch_gaps++;
@@ -74,32 +97,6 @@ static bool follow_queue(struct rk_sweep *w, struct rk_sweep_device *d, const st
 	return true;
 }
 
-bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
-{
-	struct rk_sweep_device *d = &w->devices[s->device];
-	bool copy = s->queue == RK_QUEUE_COPY;
-
-	/* a row from 0 to 0 has no known time: the span starts with the first row that has one */
-	if (!d->begun || (!d->first && !d->last)) {
-		d->begun = true;
-		d->first = d->last = d->kernels_until = d->copies_until = s->start;
-	}
-	d->last = later(d->last, s->end);
-	d->facts.copies += copy;
-	d->facts.kernels += !copy;
-	if (s->end == s->start) /* takes no time: does not split a gap */
-		return true;
-	add_gap(d, later(d->kernels_until, d->copies_until), s->start);
-	if (copy) {
-		cover(d, s, &d->copies_until, d->kernels_until, &d->facts.copy_ns);
-		return true;
-	}
-	/* Thousands of overlapping kernels may add up to more than 64 bits hold. */
-	d->facts.kernel_ns = rk_add_saturated(d->facts.kernel_ns, s->end - s->start);
-	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
-	return s->queue == RK_QUEUE_NONE || follow_queue(w, d, s);
-}
-
 bool rk_sweep_finish(struct rk_sweep *w)
 {
 	for (size_t i = 0; i < w->ndevices; i++) {
@@ -108,7 +105,7 @@ bool rk_sweep_finish(struct rk_sweep *w)
 		d->facts.median_launch_gap_ns = NAN;
 		if (!d->begun)
 			continue;
-		add_gap(d, later(d->kernels_until, d->copies_until), d->last);
+		add_gap(d, rk_max_i64(d->kernels_until, d->copies_until), d->last);
 		d->facts.span_ns = d->last - d->first;
 		if (!rk_durations_settle(&w->store, &d->gaps))
 			return false;
@@ -139,8 +136,11 @@ struct rk_timeline {
 int rk_timeline_new(struct rk_context *ctx, struct rk_timeline **ret, struct rk_error *err)
 {
 	struct rk_timeline *t = rk_calloc(1, sizeof(*t));
-	int rc = t ? rk_order_new(ctx->tmpdir, RK_ORDER_HELD, &t->order, err) : rk_fail_nomem(err);
+	int rc;
 
+	if (!t)
+		return rk_fail_nomem(err);
+	rc = rk_order_new(ctx->tmpdir, RK_ORDER_HELD, &t->order, err);
 	if (rc < 0) {
 		rk_timeline_free(t);
 		return rc;
@@ -187,34 +187,11 @@ static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, uns
 	return false;
 }
 
-static int queue_of(struct rk_timeline *t, const struct rk_batch *b, size_t i, uint32_t device,
-		    uint32_t *ret, struct rk_error *err)
-{
-	struct rk_key3 key = { device, rk_batch_int(b, RK_K_PID, i, UNKNOWN), 0 };
-	int rc;
-
-	*ret = RK_QUEUE_NONE;
-	if (rk_column_has(&b->cols[RK_K_QUEUE], i)) {
-		key.c = rk_batch_int(b, RK_K_QUEUE, i, 0);
-	} else if (rk_column_has(&b->cols[RK_K_STREAM], i)) {
-		key.a = -1 - key.a;
-		key.c = rk_batch_int(b, RK_K_STREAM, i, 0);
-	} else {
-		return 0;
-	}
-	rc = rk_keys_number(&t->queues, key, ret, err);
-	if (rc == 0 && *ret == RK_TIMELINE_QUEUES) {
-		*ret = RK_QUEUE_NONE;
-		t->no_queue++;
-	}
-	return rc;
-}
-
 static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 		      struct rk_error *err)
 {
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
-	struct rk_key3 device;
+	struct rk_key3 device, queue;
 	struct rk_stretch s;
 	int rc;
 
@@ -233,22 +210,25 @@ static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 		return 0;
 	}
 	t->kernels[s.device] = true;
-	rc = queue_of(t, b, i, s.device, &s.queue, err);
-	return rc < 0 ? rc : rk_order_add(t->order, &s, err);
-}
 
-/* A host agent has a number too: only the direction distinguishes it from a device. */
-static void look_at_direction(struct rk_timeline *t, uint32_t id)
-{
-	const char *word;
-	size_t len;
-
-	if (id == t->direction)
-		return;
-	word = rk_strtab_borrow(t->ctx->names, id, &len);
-	t->from = !strstr(word, "HOST_TO");
-	t->to = !strstr(word, "TO_HOST");
-	t->direction = id;
+	queue = (struct rk_key3){ s.device, rk_batch_int(b, RK_K_PID, i, UNKNOWN), 0 };
+	s.queue = RK_QUEUE_NONE;
+	if (rk_column_has(&b->cols[RK_K_QUEUE], i)) {
+		queue.c = rk_batch_int(b, RK_K_QUEUE, i, 0);
+	} else if (rk_column_has(&b->cols[RK_K_STREAM], i)) {
+		queue.a = -1 - queue.a;
+		queue.c = rk_batch_int(b, RK_K_STREAM, i, 0);
+	} else {
+		return rk_order_add(t->order, &s, err);
+	}
+	rc = rk_keys_number(&t->queues, queue, &s.queue, err);
+	if (rc < 0)
+		return rc;
+	if (s.queue == RK_TIMELINE_QUEUES) {
+		s.queue = RK_QUEUE_NONE;
+		t->no_queue++;
+	}
+	return rk_order_add(t->order, &s, err);
 }
 
 static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i, int64_t device,
@@ -270,22 +250,35 @@ static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i
 
 static int add_copy(struct rk_timeline *t, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
-	int64_t from, to;
+	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, i);
+	int64_t from = UNKNOWN, to = UNKNOWN;
 	struct rk_stretch s;
-	int rc = 0;
+	const char *word;
+	int rc;
 
 	if (!times_of(t, b, RK_C_START, RK_C_DURATION, i, &s))
 		return 0;
-	look_at_direction(t, rk_batch_id(b, RK_C_DIRECTION, i));
+	/* a host agent has a number too: only the direction distinguishes it from a device */
+	if (direction != t->direction) {
+		word = rk_strtab_borrow(t->ctx->names, direction, NULL);
+		t->from = !strstr(word, "HOST_TO");
+		t->to = !strstr(word, "TO_HOST");
+		t->direction = direction;
+	}
 	if (!t->from && !t->to) /* from host to host */
 		return 0;
-	from = t->from ? rk_batch_int(b, RK_C_SRC, i, UNKNOWN) : UNKNOWN;
-	to = t->to ? rk_batch_int(b, RK_C_DST, i, UNKNOWN) : UNKNOWN;
-	if (to != UNKNOWN || from == UNKNOWN)
+	if (t->from)
+		from = rk_batch_int(b, RK_C_SRC, i, UNKNOWN);
+	if (t->to)
+		to = rk_batch_int(b, RK_C_DST, i, UNKNOWN);
+	if (to != UNKNOWN || from == UNKNOWN) {
 		rc = add_copy_to(t, b, i, to, &s, err);
-	if (rc == 0 && from != UNKNOWN && from != to)
-		rc = add_copy_to(t, b, i, from, &s, err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	if (from != UNKNOWN && from != to)
+		return add_copy_to(t, b, i, from, &s, err);
+	return 0;
 }
 
 int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_error *err)
@@ -293,19 +286,16 @@ int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_e
 	enum rk_table table = b->schema->table;
 	int rc = 0;
 
-	if (table == RK_KERNELS)
-		for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		if (table == RK_KERNELS)
 			rc = add_kernel(t, b, i, err);
-	else if (table == RK_MEMCPY)
-		for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+		else if (table == RK_MEMCPY)
 			rc = add_copy(t, b, i, err);
+	}
 	return rc;
 }
 
-/*
- * The device of copies that name none: the only one with kernels on their node and rank, else
- * itself.
- */
+/* The device of copies that name none: the only one with kernels on their node and rank, else itself. */
 static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 {
 	const struct rk_key3 *k = &t->devices.v[device];
@@ -323,43 +313,6 @@ static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 		owner = i;
 	}
 	return owner;
-}
-
-static void tell(const struct rk_timeline *t)
-{
-	struct rk_diag *d = t->ctx->diag;
-
-	if (t->far)
-		rk_diag_add(d, "time-out-of-range", "", 0, t->far,
-			    "kernels and copies more than 146 years from time 0; left out of busy "
-			    "and idle times");
-	if (t->no_device)
-		rk_diag_add(d, "many-devices", "", 0, t->no_device,
-			    "more than %d devices; kernels and copies of the rest are left out "
-			    "of busy and idle times",
-			    RK_TIMELINE_DEVICES);
-	if (t->no_queue)
-		rk_diag_add(d, "many-queues", "", 0, t->no_queue,
-			    "more than %d queues; kernels on the rest are left out of launch "
-			    "gaps",
-			    RK_TIMELINE_QUEUES);
-}
-
-static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, bool nodes,
-			bool ranks, char ret[48])
-{
-	char rank[18] = "", device[28] = "unknown device"; /* longest possible texts */
-	size_t len = 0, room;
-	const char *node = nodes ? rk_strtab_borrow(t->ctx->names, (uint32_t)k->a, &len) : "";
-
-	if (ranks && k->b != UNKNOWN)
-		snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
-	if (k->c != UNKNOWN)
-		snprintf(device, sizeof(device), "device %" PRId64, k->c);
-	/* cut a long node name, but never inside a UTF-8 character */
-	room = 48 - 2 - strlen(rank) - strlen(device);
-	len = rk_utf8_valid(node, len < room ? len : room);
-	snprintf(ret, 48, "%.*s%s%s%s", (int)len, node, len ? " " : "", rank, device);
 }
 
 /* A device of the result and its sort key. */
@@ -382,7 +335,7 @@ static int by_place(const void *pa, const void *pb)
 static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk_trace_facts *ret,
 		struct rk_error *err)
 {
-	size_t n = w->ndevices, out = 0, len;
+	size_t n = w->ndevices, out = 0;
 	const struct rk_key3 *all = t->devices.v;
 	bool nodes = false, ranks = false; /* which parts of the names differ */
 	struct named *list = rk_calloc(n ? n : 1, sizeof(*list));
@@ -398,13 +351,26 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 		ranks |= all[i].b != all[0].b;
 		if (w->devices[i].begun)
 			list[out++] = (struct named){ rk_strtab_borrow(t->ctx->names,
-								       (uint32_t)all[i].a, &len),
+								       (uint32_t)all[i].a, NULL),
 						      all[i], &w->devices[i] };
 	}
 	qsort(list, out, sizeof(*list), by_place);
 	for (size_t i = 0; i < out; i++) {
+		const struct rk_key3 *k = &list[i].key;
+		const char *node = nodes ? list[i].node : "";
+		char rank[18] = "", device[28] = "unknown device"; /* longest possible texts */
+		size_t len, room;
+
 		facts[i] = list[i].d->facts;
-		name_device(t, &list[i].key, nodes, ranks, facts[i].name);
+		if (ranks && k->b != UNKNOWN)
+			snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
+		if (k->c != UNKNOWN)
+			snprintf(device, sizeof(device), "device %" PRId64, k->c);
+		/* cut a long node name, but never inside a UTF-8 character */
+		room = sizeof(facts[i].name) - 2 - strlen(rank) - strlen(device);
+		len = rk_utf8_valid(node, rk_min(strlen(node), room));
+		snprintf(facts[i].name, sizeof(facts[i].name), "%.*s%s%s%s", (int)len, node,
+			 len ? " " : "", rank, device);
 	}
 	rk_free(list);
 	*ret = (struct rk_trace_facts){ facts, out };
@@ -434,12 +400,29 @@ int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct
 			goto out;
 		}
 	}
-	if (rc == 0 && !rk_sweep_finish(&w))
+	if (rc < 0)
+		goto out;
+	if (!rk_sweep_finish(&w)) {
 		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = give(t, &w, ret, err);
-	if (rc == 0)
-		tell(t);
+		goto out;
+	}
+	rc = give(t, &w, ret, err);
+	if (rc < 0)
+		goto out;
+	if (t->far)
+		rk_diag_add(t->ctx->diag, "time-out-of-range", "", 0, t->far,
+			    "kernels and copies more than 146 years from time 0; left out of busy "
+			    "and idle times");
+	if (t->no_device)
+		rk_diag_add(t->ctx->diag, "many-devices", "", 0, t->no_device,
+			    "more than %d devices; kernels and copies of the rest are left out "
+			    "of busy and idle times",
+			    RK_TIMELINE_DEVICES);
+	if (t->no_queue)
+		rk_diag_add(t->ctx->diag, "many-queues", "", 0, t->no_queue,
+			    "more than %d queues; kernels on the rest are left out of launch "
+			    "gaps",
+			    RK_TIMELINE_QUEUES);
 out:
 	for (size_t i = 0; w.devices && i < nd; i++)
 		rk_durations_release(&w.devices[i].gaps);
