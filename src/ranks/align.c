@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "ranks/align_impl.h"
 
 enum {
@@ -33,16 +34,14 @@ struct node {
 	size_t via;        /* rank that it was compared with */
 	unsigned failures;
 	struct rk_align_edge edge; /* to `via`, or why there is none */
-	/* To the reference, when aligned. */
-	struct rk_align_rank rank;
-	double r_first,
-		r_last; /* of its records, on the reference's clock, to base_ns of the rank */
+	struct rk_align_rank rank; /* to the reference, when aligned */
+	double r_first, r_last;    /* of its records, on the reference's clock, to rank.base_ns */
 	double slope_error;
 };
 
 struct tree {
 	const struct rk_align_input *in;
-	const struct rk_align_options *opt;
+	struct rk_align_options opt; /* without zeros */
 	struct rk_align_rank *ret;
 	size_t n, nnodes, nmessages;
 	size_t *order; /* inputs by node, then rank */
@@ -176,21 +175,24 @@ static void widen(struct node *n, int64_t first, int64_t last)
 	n->any = true;
 }
 
-/* The time range of a node's records; snapshots count only where there are no calls. */
+/* Checks an input and widens the time range of its node; snapshots count only where there are no calls. */
 static void look_at(struct tree *t, size_t i)
 {
 	const struct rk_align_input *in = &t->in[i];
+	struct rk_align_rank *r = &t->ret[i];
 	struct node *n = &t->nodes[t->node_of[i]];
-	uint64_t job = t->in[t->opt->reference].job;
+	uint64_t job = t->in[t->opt.reference].job;
 
-	t->ret[i] = (struct rk_align_rank){ .status = RK_ALIGN_NO_COMMON, .spread_ns = -1 };
-	t->ret[i].via = t->opt->reference;
-	if (!good_input(in))
-		t->ret[i].status = RK_ALIGN_BAD_TIMES;
-	else if (job && in->job && in->job != job)
-		t->ret[i].status = RK_ALIGN_OTHER_JOB;
-	if (t->ret[i].status != RK_ALIGN_NO_COMMON)
+	*r = (struct rk_align_rank){ .status = RK_ALIGN_NO_COMMON, .spread_ns = -1 };
+	r->via = t->opt.reference;
+	if (!good_input(in)) {
+		r->status = RK_ALIGN_BAD_TIMES;
 		return;
+	}
+	if (job && in->job && in->job != job) {
+		r->status = RK_ALIGN_OTHER_JOB;
+		return;
+	}
 	for (size_t k = 0; k < in->ncalls; k++) {
 		if (k == 0 || in->calls[k].sig != in->calls[k - 1].sig)
 			note_sig(&t->sigs[i], in->calls[k].sig);
@@ -226,7 +228,7 @@ static int by_nodes(const void *pa, const void *pb)
 /* Keeps the messages between different nodes, by node. */
 static int set_messages(struct tree *t, struct rk_error *err)
 {
-	size_t n = t->opt->nmessages;
+	size_t n = t->opt.nmessages;
 	struct letter *v = rk_reallocn(NULL, n + 1, sizeof(*v));
 
 	t->messages = rk_reallocn(NULL, n + 1, sizeof(*t->messages));
@@ -235,13 +237,13 @@ static int set_messages(struct tree *t, struct rk_error *err)
 		return rk_fail_nomem(err);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct rk_align_message *m = &t->opt->messages[i];
+		const struct rk_align_message *m = &t->opt.messages[i];
 		size_t a = t->node_of[m->from], b = t->node_of[m->to];
 
 		if (!usable(t, m->from) || !usable(t, m->to) || !good_time(m->send_ns) ||
 		    !good_time(m->recv_ns) || a == b)
 			continue;
-		v[t->nmessages++] = (struct letter){ a < b ? a : b, a < b ? b : a, *m };
+		v[t->nmessages++] = (struct letter){ rk_min(a, b), rk_max(a, b), *m };
 		widen(&t->nodes[a], m->send_ns, m->send_ns);
 		widen(&t->nodes[b], m->recv_ns, m->recv_ns);
 	}
@@ -252,26 +254,18 @@ static int set_messages(struct tree *t, struct rk_error *err)
 	return 0;
 }
 
-/* Compares the nodes of message i with (a, b), a < b. */
-static int against(const struct tree *t, size_t i, size_t a, size_t b)
-{
-	size_t x = t->node_of[t->messages[i].from], y = t->node_of[t->messages[i].to];
-	size_t low = x < y ? x : y, high = x < y ? y : x;
-
-	if (low != a)
-		return low < a ? -1 : 1;
-	return (high > b) - (high < b);
-}
-
-/* The first message whose nodes are not before (a, b). */
-static size_t message_at(const struct tree *t, size_t a, size_t b, int beyond)
+/* The first message whose nodes are not before (a, b), a < b; with `beyond`, the first behind them. */
+static size_t message_at(const struct tree *t, size_t a, size_t b, bool beyond)
 {
 	size_t from = 0, to = t->nmessages;
 
 	while (from < to) {
 		size_t middle = (from + to) / 2;
+		const struct rk_align_message *m = &t->messages[middle];
+		size_t x = t->node_of[m->from], y = t->node_of[m->to];
+		size_t low = rk_min(x, y), high = rk_max(x, y);
 
-		if (against(t, middle, a, b) < beyond)
+		if (low < a || (low == a && (high < b || (beyond && high == b))))
 			from = middle + 1;
 		else
 			to = middle;
@@ -298,76 +292,63 @@ struct attempt {
 	bool by_snapshots; /* snapshots alone justify a comparison */
 };
 
-static int try_ranks(struct tree *t, struct rk_align_two *two, size_t i, size_t j,
-		     struct attempt *at, struct rk_error *err)
-{
-	bool snapshots = t->in[i].nsnapshots && t->in[j].nsnapshots && at->by_snapshots;
-	struct rk_align_edge e;
-	int rc;
-
-	if (!usable(t, i) || !usable(t, j))
-		return 0;
-	if (!common_sig(&t->sigs[i], &t->sigs[j]) && !two->nmessages && !snapshots)
-		return 0;
-	two->a = &t->in[i];
-	two->b = &t->in[j];
-	rc = rk_align_compare(two, &e, err);
-	if (rc < 0)
-		return rc;
-	if (at->tried++ == 0 || better(&e, &at->edge)) {
-		at->edge = e;
-		at->via = i;
-	}
-	at->worked += e.status == RK_ALIGNED;
-	return 0;
-}
-
 /* Ranks of node a with ranks of node b, those in the same place first. */
 static int try_nodes(struct tree *t, size_t a, size_t b, struct attempt *at, struct rk_error *err)
 {
 	const struct node *na = &t->nodes[a], *nb = &t->nodes[b];
-	size_t low = a < b ? a : b, high = a < b ? b : a;
-	size_t first = message_at(t, low, high, 0), mine = na->to - na->from;
+	size_t low = rk_min(a, b), high = rk_max(a, b), mine = na->to - na->from;
+	size_t first = message_at(t, low, high, false);
 	struct rk_align_two two = {
 		.in = t->in,
 		.messages = t->messages + first,
-		.nmessages = message_at(t, low, high, 1) - first,
+		.nmessages = message_at(t, low, high, true) - first,
 		.b_first = nb->first,
 		.b_last = nb->last,
-		.max_drift =
-			(t->opt->max_drift_ppm > 0 ? t->opt->max_drift_ppm : RK_ALIGN_DRIFT_PPM) /
-			1e6,
-		.max_error = (double)(t->opt->max_error_ns > 0 ? t->opt->max_error_ns :
-								 RK_ALIGN_ERROR_NS),
+		.max_drift = t->opt.max_drift_ppm / 1e6,
+		.max_error = (double)t->opt.max_error_ns,
 	};
-	int rc = 0;
 
 	for (size_t shift = 0; shift < mine; shift++)
-		for (size_t k = nb->from; rc == 0 && k < nb->to; k++) {
-			size_t i = na->from + (k - nb->from + shift) % mine;
+		for (size_t k = nb->from; k < nb->to; k++) {
+			size_t i = t->order[na->from + (k - nb->from + shift) % mine];
+			size_t j = t->order[k];
+			bool snapshots = t->in[i].nsnapshots && t->in[j].nsnapshots;
+			struct rk_align_edge e;
+			int rc;
 
-			if (at->tried < TRIES && at->worked < 2)
-				rc = try_ranks(t, &two, t->order[i], t->order[k], at, err);
+			if (at->tried >= TRIES || at->worked >= 2)
+				return 0;
+			if (!usable(t, i) || !usable(t, j))
+				continue;
+			if (!common_sig(&t->sigs[i], &t->sigs[j]) && !two.nmessages &&
+			    !(snapshots && at->by_snapshots))
+				continue;
+			two.a = &t->in[i];
+			two.b = &t->in[j];
+			rc = rk_align_compare(&two, &e, err);
+			if (rc < 0)
+				return rc;
+			if (at->tried++ == 0 || better(&e, &at->edge)) {
+				at->edge = e;
+				at->via = i;
+			}
+			at->worked += e.status == RK_ALIGNED;
 		}
-	return rc;
+	return 0;
 }
 
 /* The error bound of an aligned node at time r of the reference's clock, relative to its base. */
 static double error_at(const struct node *n, double r)
 {
-	double span = n->r_last - n->r_first;
-	double x = span > 0 ? (r - n->r_first) / span : 0;
+	double span = n->r_last - n->r_first, x = 0;
 
 	if (r < n->r_first)
 		return (double)n->rank.first_error_ns + (n->r_first - r) * n->slope_error;
 	if (r > n->r_last)
 		return (double)n->rank.last_error_ns + (r - n->r_last) * n->slope_error;
+	if (span > 0)
+		x = (r - n->r_first) / span;
 	return (double)n->rank.first_error_ns * (1 - x) + (double)n->rank.last_error_ns * x;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* Chains two lines: b's clock to a's, and a's to the reference's. */
@@ -387,7 +368,7 @@ static void join(const struct node *a, struct node *b, const struct rk_align_edg
 	to = error_at(a, (double)(r->base_ns - ra->base_ns) + b->r_last);
 	r->first_error_ns = (int64_t)ceil((e->first_error + from) * 1.001) + 2;
 	r->last_error_ns = (int64_t)ceil((e->last_error + to) * 1.001) + 2;
-	r->error_ns = larger(r->first_error_ns, r->last_error_ns);
+	r->error_ns = rk_max_i64(r->first_error_ns, r->last_error_ns);
 	b->slope_error = a->slope_error + e->slope_error;
 	r->evidence = (ra->evidence | e->evidence) & ~(uint32_t)RK_ALIGN_BY_NODE;
 }
@@ -396,7 +377,6 @@ static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct r
 {
 	struct attempt at = { .by_snapshots = by_snapshots };
 	struct node *nb = &t->nodes[b];
-	int64_t most = t->opt->max_error_ns > 0 ? t->opt->max_error_ns : RK_ALIGN_ERROR_NS;
 	int rc;
 
 	if (nb->aligned || !nb->any || nb->failures >= TRIES)
@@ -406,7 +386,7 @@ static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct r
 		return rc;
 	if (at.edge.status == RK_ALIGNED) {
 		join(&t->nodes[a], nb, &at.edge);
-		if (nb->rank.error_ns > most)
+		if (nb->rank.error_ns > t->opt.max_error_ns)
 			at.edge.status = RK_ALIGN_WIDE;
 	}
 	if (at.edge.status == RK_ALIGNED) {
@@ -423,67 +403,71 @@ static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct r
 
 static int spread_from(struct tree *t, size_t *next, struct rk_error *err)
 {
-	int rc = 0;
+	for (; *next < t->nqueue; ++*next)
+		for (size_t b = 0; b < t->nnodes; b++) {
+			int rc = visit(t, t->queue[*next], b, false, err);
 
-	for (; rc == 0 && *next < t->nqueue; ++*next)
-		for (size_t b = 0; rc == 0 && b < t->nnodes; b++)
-			rc = visit(t, t->queue[*next], b, false, err);
-	return rc;
+			if (rc < 0)
+				return rc;
+		}
+	return 0;
 }
 
 /* Calls and messages first, as they are precise; then realtime clocks, directly with the reference. */
 static int grow(struct tree *t, struct rk_error *err)
 {
-	size_t root = t->node_of[t->opt->reference], next = 0;
+	size_t root = t->node_of[t->opt.reference], next = 0;
 	struct node *n = &t->nodes[root];
 	int rc;
 
 	n->aligned = true;
-	n->via = t->opt->reference;
+	n->via = t->opt.reference;
 	n->rank = (struct rk_align_rank){ .base_ns = n->first, .evidence = RK_ALIGN_BY_NODE };
 	n->r_last = (double)(n->last - n->first);
 	n->edge.spread = -1;
 	t->queue[t->nqueue++] = root;
 	rc = spread_from(t, &next, err);
-	for (size_t b = 0; rc == 0 && b < t->nnodes; b++)
-		if (!t->nodes[b].failures)
-			rc = visit(t, root, b, true, err);
-	return rc < 0 ? rc : spread_from(t, &next, err);
-}
-
-/* Whether anything of this rank was compared. If not, a contradiction found for its node is not its own. */
-static bool has_part(const struct tree *t, size_t i)
-{
-	const struct rk_align_input *in = &t->in[i];
-	bool part = in->ncalls || t->nmessages;
-
-	for (size_t k = 0; k < in->nsnapshots && !part; k++)
-		part = in->snapshots[k].error_ns >= 0;
-	return part;
+	if (rc < 0)
+		return rc;
+	for (size_t b = 0; b < t->nnodes; b++) {
+		if (t->nodes[b].failures)
+			continue;
+		rc = visit(t, root, b, true, err);
+		if (rc < 0)
+			return rc;
+	}
+	return spread_from(t, &next, err);
 }
 
 static void hand_out(struct tree *t, size_t i)
 {
 	const struct node *n = &t->nodes[t->node_of[i]];
+	const struct rk_align_input *in = &t->in[i];
 	struct rk_align_rank *r = &t->ret[i];
-	int64_t stamp = t->in[i].stamp_error_ns;
-	double wide = fmax(n->edge.first_error, n->edge.last_error);
+	/* If nothing of this rank was compared, a contradiction found for its node is not its own. */
+	bool compared = in->ncalls || t->nmessages;
 
 	if (!usable(t, i))
 		return;
+	for (size_t k = 0; k < in->nsnapshots; k++)
+		compared |= in->snapshots[k].error_ns >= 0;
 	if (n->aligned) {
 		*r = n->rank;
 		r->status = RK_ALIGNED;
-		r->error_ns += stamp;
-		r->first_error_ns += stamp;
-		r->last_error_ns += stamp;
-	} else if (n->any && n->failures && has_part(t, i)) {
+		r->error_ns += in->stamp_error_ns;
+		r->first_error_ns += in->stamp_error_ns;
+		r->last_error_ns += in->stamp_error_ns;
+	} else if (n->any && n->failures && compared) {
 		r->status = n->edge.status;
-		if (r->status == RK_ALIGN_WIDE)
-			r->error_ns = larger(n->rank.error_ns,
-					     wide < 9e18 ? (int64_t)ceil(wide) : INT64_MAX);
+		if (r->status == RK_ALIGN_WIDE) {
+			double wide = fmax(n->edge.first_error, n->edge.last_error);
+
+			r->error_ns = INT64_MAX;
+			if (wide < 9e18)
+				r->error_ns = rk_max_i64(n->rank.error_ns, (int64_t)ceil(wide));
+		}
 	}
-	r->via = n->aligned || n->failures ? n->via : t->opt->reference;
+	r->via = n->aligned || n->failures ? n->via : t->opt.reference;
 	r->spread_ns = n->edge.spread < 0 ? -1 : llround(n->edge.spread);
 	r->matched = n->edge.matched;
 	r->rejected = n->edge.rejected;
@@ -494,7 +478,7 @@ static void hand_out(struct tree *t, size_t i)
 int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
 	     struct rk_align_rank *ret, struct rk_error *err)
 {
-	struct tree t = { .in = in, .opt = opt, .ret = ret, .n = n };
+	struct tree t = { .in = in, .opt = *opt, .ret = ret, .n = n };
 	int rc;
 
 	if (n == 0 || n > RK_ALIGN_MAX_RANKS)
@@ -504,6 +488,10 @@ int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_op
 	for (size_t i = 0; i < opt->nmessages; i++)
 		if (opt->messages[i].from >= n || opt->messages[i].to >= n)
 			return rk_fail(err, RK_E_USAGE, "message %zu names an unknown rank", i);
+	if (!(opt->max_drift_ppm > 0))
+		t.opt.max_drift_ppm = RK_ALIGN_DRIFT_PPM;
+	if (opt->max_error_ns <= 0)
+		t.opt.max_error_ns = RK_ALIGN_ERROR_NS;
 	rc = tree_make(&t, err);
 	if (rc < 0)
 		goto out;
@@ -512,9 +500,12 @@ int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_op
 	rc = set_messages(&t, err);
 	if (rc < 0)
 		goto out;
-	if (usable(&t, opt->reference))
+	if (usable(&t, opt->reference)) {
 		rc = grow(&t, err);
-	for (size_t i = 0; rc == 0 && i < n; i++)
+		if (rc < 0)
+			goto out;
+	}
+	for (size_t i = 0; i < n; i++)
 		hand_out(&t, i);
 out:
 	rk_free(t.messages);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "ranks/align_impl.h"
 
 /* D(t) is at least (or at most) d. */
@@ -64,26 +65,29 @@ static void in_order(struct limit *v, size_t n)
 		}
 }
 
-/* Whether q is on or below (side 1; above for -1) the line from p to r, and so is not a corner. */
-static bool inside(struct limit p, struct limit q, struct limit r, double side)
-{
-	return side * ((q.d - p.d) * (r.t - p.t) - (r.d - p.d) * (q.t - p.t)) <= 0;
-}
-
 /* Corners of the upper (side 1) or lower (-1) hull of n limits by t. */
 static size_t hull(const struct limit *v, size_t n, double side, struct limit *ret)
 {
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (k && ret[k - 1].t == v[i].t) {
-			if (side * (v[i].d - ret[k - 1].d) <= 0)
+		const struct limit *r = &v[i];
+
+		if (k && ret[k - 1].t == r->t) {
+			if (side * (r->d - ret[k - 1].d) <= 0)
 				continue;
 			k--;
 		}
-		while (k > 1 && inside(ret[k - 2], ret[k - 1], v[i], side))
-			k--;
-		ret[k++] = v[i];
+		/* the last one is no corner if it is on or below (for -1: above) the line from p to r */
+		for (; k > 1; k--) {
+			const struct limit *p = &ret[k - 2], *q = &ret[k - 1];
+
+			double turn = (q->d - p->d) * (r->t - p->t) - (r->d - p->d) * (q->t - p->t);
+
+			if (!(side * turn <= 0))
+				break;
+		}
+		ret[k++] = *r;
 	}
 	return k;
 }
@@ -122,19 +126,6 @@ static double room_at(const struct limits *h, double b)
 	return hi_of(h, b) - lo_of(h, b);
 }
 
-static double widest(const struct limits *h, double from, double to)
-{
-	for (int i = 0; i < STEPS; i++) {
-		double p = from + (to - from) / 3, q = to - (to - from) / 3;
-
-		if (room_at(h, p) < room_at(h, q))
-			from = p;
-		else
-			to = q;
-	}
-	return (from + to) / 2;
-}
-
 /* The slope nearest to `bad`, if that has no room, that is still as good as `good`. */
 static double last_good(const struct limits *h, double good, double bad)
 {
@@ -159,9 +150,18 @@ static struct band band_of(struct limits *l, double max_drift, struct limit *scr
 {
 	struct limits h;
 	struct band band = { .slope_min = -max_drift, .slope_max = max_drift };
+	double from = -max_drift, to = max_drift;
 
 	hulls_of(l, scratch, &h);
-	band.best.b = widest(&h, -max_drift, max_drift);
+	for (int i = 0; i < STEPS; i++) {
+		double p = from + (to - from) / 3, q = to - (to - from) / 3;
+
+		if (room_at(&h, p) < room_at(&h, q))
+			from = p;
+		else
+			to = q;
+	}
+	band.best.b = (from + to) / 2;
 	band.best.a = (hi_of(&h, band.best.b) + lo_of(&h, band.best.b)) / 2;
 	band.room = room_at(&h, band.best.b) / 2;
 	if (band.room < 0)
@@ -243,30 +243,17 @@ static double median(double *v, size_t n)
 	return low + (v[n / 2] - low) / 2;
 }
 
-/* The middle of the slopes between all two of the points. */
-static double middle_slope(const struct limit *p, size_t n)
-{
-	double slopes[SEGMENTS * (SEGMENTS - 1) / 2];
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = i + 1; j < n; j++)
-			if (p[j].t > p[i].t)
-				slopes[k++] = (p[j].d - p[i].d) / (p[j].t - p[i].t);
-	return k ? median(slopes, k) : 0;
-}
-
 /*
- * Theil-Sen over the medians of segments: a quarter of all points may be wrong. n > 0 points by t;
- * `scratch` for n doubles.
+ * Theil-Sen, the median of the slopes between all two, over the medians of segments: a quarter of all
+ * points may be wrong. n > 0 points by t; `scratch` for n doubles.
  */
 static struct rk_align_line robust_line(const struct limit *points, size_t n, double max_drift,
 					double *scratch)
 {
 	struct limit middle[SEGMENTS];
-	size_t segments = n < SEGMENTS ? n : SEGMENTS;
-	struct rk_align_line line;
-	double rest[SEGMENTS];
+	size_t segments = rk_min(n, SEGMENTS), nslopes = 0;
+	struct rk_align_line line = { 0 };
+	double slopes[SEGMENTS * (SEGMENTS - 1) / 2], rest[SEGMENTS];
 
 	for (size_t s = 0; s < segments; s++) {
 		size_t from = n * s / segments, to = n * (s + 1) / segments;
@@ -276,7 +263,13 @@ static struct rk_align_line robust_line(const struct limit *points, size_t n, do
 		middle[s].d = median(scratch, to - from);
 		middle[s].t = (points[from].t + points[to - 1].t) / 2;
 	}
-	line.b = fmin(fmax(middle_slope(middle, segments), -max_drift), max_drift);
+	for (size_t i = 0; i < segments; i++)
+		for (size_t j = i + 1; j < segments; j++)
+			if (middle[j].t > middle[i].t)
+				slopes[nslopes++] =
+					(middle[j].d - middle[i].d) / (middle[j].t - middle[i].t);
+	if (nslopes)
+		line.b = fmin(fmax(median(slopes, nslopes), -max_drift), max_drift);
 	for (size_t s = 0; s < segments; s++)
 		rest[s] = middle[s].d - line.b * middle[s].t;
 	line.a = median(rest, segments);
@@ -410,26 +403,6 @@ static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
 	return true;
 }
 
-/* The room that the limits of pairs [from, to) leave above and below the line. False if none. */
-static bool near(struct fit *f, size_t from, size_t to, const struct rk_align_line *l,
-		 double *error)
-{
-	double lo = -INFINITY, hi = INFINITY;
-
-	gather(f, from, to, false);
-	for (size_t i = 0; i < f->limits.nlow; i++) {
-		const struct limit *p = &f->limits.low[i], *q = &f->limits.high[i];
-
-		lo = fmax(lo, p->d - l->a - l->b * p->t);
-		hi = fmin(hi, q->d - l->a - l->b * q->t);
-	}
-	if (lo > hi)
-		return false;
-	if (f->limits.nlow)
-		*error = fmax(*error, fmax(hi, -lo));
-	return true;
-}
-
 /*
  * A line through the ends, and for each window the room its own limits leave. Windows are adjacent and D
  * changes little within one, so twice the slack that one line for all would need covers the change.
@@ -438,13 +411,23 @@ static void fit_bent(struct fit *f, struct rk_align_edge *e)
 {
 	struct band all;
 	double error = 0;
+	size_t n = f->pairs->n;
 
-	fits(f, 0, f->pairs->n, &all);
+	fits(f, 0, n, &all);
 	e->line = all.best;
-	for (size_t w = 0; w < WINDOWS; w++)
-		if (!near(f, f->pairs->n * w / WINDOWS, f->pairs->n * (w + 1) / WINDOWS, &e->line,
-			  &error))
+	for (size_t w = 0; w < WINDOWS; w++) {
+		double lo = -INFINITY, hi = INFINITY;
+
+		gather(f, n * w / WINDOWS, n * (w + 1) / WINDOWS, false);
+		for (size_t i = 0; i < f->limits.nlow; i++) {
+			lo = fmax(lo, distance(&e->line, &f->limits.low[i]));
+			hi = fmin(hi, distance(&e->line, &f->limits.high[i]));
+		}
+		if (lo > hi)
 			return;
+		if (f->limits.nlow)
+			error = fmax(error, fmax(hi, -lo));
+	}
 	error += 2 * fmax(-all.room, 0);
 	e->first_error = e->last_error = error;
 	e->slope_error = f->two->max_drift;
@@ -476,7 +459,7 @@ static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_a
 static double bend_of(struct fit *f, const struct rk_align_line *l)
 {
 	double middle[WINDOWS], most = 0, step = 0, jitter;
-	size_t n = f->nends / 8 < WINDOWS ? f->nends / 8 : WINDOWS;
+	size_t n = rk_min(f->nends / 8, WINDOWS);
 
 	if (n < 4)
 		return 0;
@@ -487,7 +470,8 @@ static double bend_of(struct fit *f, const struct rk_align_line *l)
 			f->numbers[i - from] = distance(l, &f->ends[i]);
 		middle[s] = median(f->numbers, to - from);
 		most = fmax(most, fabs(middle[s]));
-		step = s ? fmax(step, fabs(middle[s] - middle[s - 1])) : 0;
+		if (s)
+			step = fmax(step, fabs(middle[s] - middle[s - 1]));
 	}
 	for (size_t s = 0, i = 0; s < n; s++)
 		for (; i < f->nends * (s + 1) / n; i++)
@@ -534,26 +518,14 @@ enum {
 	ROUNDS = 48,     /* of dropping the worst */
 };
 
-/* Marks pairs whose ends are far from the line, unless there are many in a row. */
-static void mark_far(struct fit *f, const struct rk_align_line *line, double far)
-{
-	size_t run = 0, longest = 0;
-
-	for (size_t i = 0; i < f->nends; i++) {
-		bool out = fabs(distance(line, &f->ends[i])) > far;
-
-		f->out[f->ends[i].from] = out;
-		run = out ? run + 1 : 0;
-		longest = run > longest ? run : longest;
-	}
-	for (size_t i = 0; i < f->nends && longest >= RUN; i++)
-		f->out[f->ends[i].from] = 0;
-}
-
-/* Pairs of calls that need everybody become points; the others are excluded from the start. */
+/*
+ * Pairs of calls that need everybody become points; the others are excluded from the start. So are pairs
+ * whose ends are far from the line, unless there are many in a row.
+ */
 static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 {
 	struct rk_align_line line = { 0 };
+	size_t run = 0, longest_run = 0;
 
 	f->nends = 0;
 	f->bend = 0;
@@ -575,26 +547,32 @@ static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 	for (size_t i = 0; i < f->nends; i++)
 		f->numbers[i] = fabs(distance(&line, &f->ends[i]));
 	*ret_spread = median(f->numbers, f->nends);
-	if (f->nends > 3)
-		mark_far(f, &line, SLACK_NS + 6 * *ret_spread);
+	if (f->nends <= 3)
+		return line;
+
+	for (size_t i = 0; i < f->nends; i++) {
+		bool out = fabs(distance(&line, &f->ends[i])) > SLACK_NS + 6 * *ret_spread;
+
+		f->out[f->ends[i].from] = out;
+		run = out ? run + 1 : 0;
+		longest_run = rk_max(longest_run, run);
+	}
+	for (size_t i = 0; i < f->nends && longest_run >= RUN; i++)
+		f->out[f->ends[i].from] = 0;
 	return line;
 }
 
-/* Excludes the pairs of the limits that the best line violates most. */
-static size_t drop_worst(struct fit *f, const struct band *band)
+/* Excludes the pairs of the n limits that the best line violates most; side: 1 of low ones, -1 of high. */
+static size_t drop_worst(struct fit *f, const struct band *band, const struct limit *v, size_t n,
+			 double side)
 {
-	double worst = -0.999 * band->room;
-	size_t n = 0;
+	size_t dropped = 0;
 
-	for (size_t i = 0; i < f->limits.nlow; i++)
-		if (distance(&band->best, &f->limits.low[i]) >= worst &&
-		    f->limits.low[i].from < f->pairs->n && !f->out[f->limits.low[i].from])
-			n += f->out[f->limits.low[i].from] = 1;
-	for (size_t i = 0; i < f->limits.nhigh; i++)
-		if (-distance(&band->best, &f->limits.high[i]) >= worst &&
-		    f->limits.high[i].from < f->pairs->n && !f->out[f->limits.high[i].from])
-			n += f->out[f->limits.high[i].from] = 1;
-	return n;
+	for (size_t i = 0; i < n; i++)
+		if (side * distance(&band->best, &v[i]) >= -0.999 * band->room &&
+		    v[i].from < f->pairs->n && !f->out[v[i].from])
+			dropped += f->out[v[i].from] = 1;
+	return dropped;
 }
 
 /* Drops pairs that contradict the rest, as long as they are few. `out` marks them. */
@@ -612,7 +590,8 @@ static struct band consistent_band(struct fit *f)
 		band = band_of(&f->limits, f->two->max_drift, f->scratch);
 		if (band.room >= 0 || dropped >= most)
 			break;
-		n = drop_worst(f, &band);
+		n = drop_worst(f, &band, f->limits.low, f->limits.nlow, 1);
+		n += drop_worst(f, &band, f->limits.high, f->limits.nhigh, -1);
 		dropped += n;
 		if (n == 0)
 			break;
@@ -646,7 +625,8 @@ static void settle(struct fit *f, const struct band *band, const struct rk_align
 	e->line.a = v - e->line.b * e->first;
 	e->first_error = fmax(at_first.max - v, v - at_first.min) + 1 + f->bend;
 	e->last_error = fmax(at_last.max - w, w - at_last.min) + 1 + f->bend;
-	e->evidence |= f->bend > 0 ? RK_ALIGN_UNEVEN : 0u;
+	if (f->bend > 0)
+		e->evidence |= RK_ALIGN_UNEVEN;
 	e->slope_error = fmax(band->slope_max - e->line.b, e->line.b - band->slope_min);
 	e->status = RK_ALIGNED;
 	if (fmax(e->first_error, e->last_error) > f->two->max_error)
@@ -691,23 +671,26 @@ static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edg
 static bool set_base(struct fit *f)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
+	int64_t mine, other; /* the same moment on both clocks, about */
 
 	if (f->pairs->n) {
-		f->base = a->calls[f->pairs->v[0].a].end_ns;
-		f->diff = b->calls[f->pairs->v[0].b].end_ns - f->base;
+		mine = a->calls[f->pairs->v[0].a].end_ns;
+		other = b->calls[f->pairs->v[0].b].end_ns;
 	} else if (f->two->nmessages) {
 		const struct rk_align_message *m = &f->two->messages[0];
 		bool there = f->two->in[m->from].node == a->node;
 
-		f->base = there ? m->send_ns : m->recv_ns;
-		f->diff = (there ? m->recv_ns : m->send_ns) - f->base;
+		mine = there ? m->send_ns : m->recv_ns;
+		other = there ? m->recv_ns : m->send_ns;
 	} else if (a->nsnapshots && b->nsnapshots) {
-		f->base = a->snapshots[0].clock_ns;
-		f->diff = b->snapshots[0].clock_ns + a->snapshots[0].real_ns -
-			  b->snapshots[0].real_ns - f->base;
+		mine = a->snapshots[0].clock_ns;
+		other = b->snapshots[0].clock_ns + a->snapshots[0].real_ns -
+			b->snapshots[0].real_ns;
 	} else {
 		return false;
 	}
+	f->base = mine;
+	f->diff = other - mine;
 	return true;
 }
 
@@ -729,15 +712,18 @@ static void fit(struct fit *f, struct rk_align_edge *e)
 	for (size_t i = 0; i < f->nends; i++)
 		e->rejected += f->out[f->ends[i].from];
 	e->matched = f->nends - e->rejected;
-	e->evidence |= e->matched ? RK_ALIGN_BY_CALLS : 0u;
-	e->evidence |= f->two->nmessages ? RK_ALIGN_BY_MESSAGES : 0u;
+	if (e->matched)
+		e->evidence |= RK_ALIGN_BY_CALLS;
+	if (f->two->nmessages)
+		e->evidence |= RK_ALIGN_BY_MESSAGES;
 	refuted = f->limits.nlow && f->limits.nhigh && band.room < 0;
-	if (refuted)
+	if (refuted) {
 		explain(f, e);
-	if (refuted && e->status != RK_ALIGNED && e->status != RK_ALIGN_WIDE)
-		return;
+		if (e->status != RK_ALIGNED && e->status != RK_ALIGN_WIDE)
+			return;
+	}
 	/* Allow a bend only if nothing disproves the match. */
-	f->bend = f->nends ? bend_of(f, &guess) : 0;
+	f->bend = bend_of(f, &guess);
 	if (f->bend > 0)
 		band = consistent_band(f);
 	if (refuted && band.room < 0)
@@ -747,22 +733,14 @@ static void fit(struct fit *f, struct rk_align_edge *e)
 		settle(f, &band, &guess, e);
 }
 
-/* Good enough to stop: a line fits nearly all pairs, and the clocks agree. */
-static bool convincing(const struct rk_align_edge *e)
-{
-	return e->status == RK_ALIGNED && e->matched &&
-	       !(e->evidence & (RK_ALIGN_SNAPSHOTS_OFF | RK_ALIGN_UNEVEN)) &&
-	       e->rejected <= (e->matched + e->rejected) / 4;
-}
-
 int rk_align_compare(const struct rk_align_two *two, struct rk_align_edge *ret,
 		     struct rk_error *err)
 {
 	struct rk_align_pairs p = { 0 };
 	struct fit f = { .two = two, .pairs = &p };
 	const struct rk_align_input *a = two->a, *b = two->b;
-	size_t calls = a->ncalls < b->ncalls ? a->ncalls : b->ncalls;
-	size_t n = calls + two->nmessages + a->nsnapshots * b->nsnapshots + 1;
+	size_t n =
+		rk_min(a->ncalls, b->ncalls) + two->nmessages + a->nsnapshots * b->nsnapshots + 1;
 	struct rk_align_edge e;
 	int rc;
 
@@ -777,10 +755,18 @@ int rk_align_compare(const struct rk_align_two *two, struct rk_align_edge *ret,
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	if (rk_align_match_equal(a, b, &p, err, &rc))
-		fit(&f, ret);
-	if (rc < 0 || convincing(ret))
+	rc = rk_align_match_equal(a, b, &p, err);
+	if (rc < 0)
 		goto out;
+	if (rc > 0)
+		fit(&f, ret);
+	rc = 0;
+	/* Good enough to stop: a line fits nearly all pairs, and the clocks agree. */
+	if (ret->status == RK_ALIGNED && ret->matched &&
+	    !(ret->evidence & (RK_ALIGN_SNAPSHOTS_OFF | RK_ALIGN_UNEVEN)) &&
+	    ret->rejected <= (ret->matched + ret->rejected) / 4)
+		goto out;
+
 	rc = rk_align_match_search(a, b, two->max_drift, &p, err);
 	if (rc < 0)
 		goto out;

@@ -22,9 +22,9 @@ struct rk_align_pairs {
 	int64_t lost_at, jump; /* on b's clock */
 };
 
-/* Pairs call k of one rank with call k of the other. False if the sequences differ. */
-bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
-			  struct rk_align_pairs *p, struct rk_error *err, int *ret_rc);
+/* Pairs call k of one rank with call k of the other and returns 1; 0 if the sequences differ. */
+int rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
+			 struct rk_align_pairs *p, struct rk_error *err);
 /* Matches by times and signatures; calls may be missing. An empty list if nothing was found. */
 int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_input *b,
 			  double max_drift, struct rk_align_pairs *p, struct rk_error *err);

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "ranks/align_impl.h"
 
 enum {
@@ -38,19 +39,22 @@ static int add(struct rk_align_pairs *p, size_t a, size_t b, struct rk_error *er
 	return 0;
 }
 
-bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
-			  struct rk_align_pairs *p, struct rk_error *err, int *ret_rc)
+int rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
+			 struct rk_align_pairs *p, struct rk_error *err)
 {
 	p->n = 0;
-	*ret_rc = 0;
 	if (a->ncalls != b->ncalls || a->ncalls == 0)
-		return false;
+		return 0;
 	for (size_t k = 0; k < a->ncalls; k++)
 		if (a->calls[k].sig != b->calls[k].sig)
-			return false;
-	for (size_t k = 0; k < a->ncalls && *ret_rc == 0; k++)
-		*ret_rc = add(p, k, k, err);
-	return *ret_rc == 0;
+			return 0;
+	for (size_t k = 0; k < a->ncalls; k++) {
+		int rc = add(p, k, k, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 1;
 }
 
 /* The first call that ends at t or later; usually near `hint`, else by bisection. */
@@ -116,24 +120,6 @@ static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, i
 	return c;
 }
 
-/* How well calls [from, to) of b coincide with calls of a if the clocks differ by `diff`. */
-static double score(const struct rk_align_input *a, const struct rk_align_input *b, size_t from,
-		    size_t to, int64_t diff, int64_t near, size_t hint)
-{
-	double sum = 0;
-
-	for (size_t k = from; k < to; k++) {
-		const struct rk_align_call *c = &b->calls[k];
-		struct candidate one = nearest(a, c->sig, c->end_ns - diff, near, &hint);
-
-		if (one.at < a->ncalls)
-			sum += 1 - (double)one.distance / (double)near;
-		if (k - from + 1 == FEW && sum < FEW / 4)
-			break;
-	}
-	return sum;
-}
-
 struct found {
 	double best, second; /* scores */
 	int64_t diff;
@@ -150,17 +136,27 @@ static struct found fingerprint(const struct rk_align_input *a, const struct rk_
 
 	for (size_t i = a_from; i < a->ncalls; i++) {
 		int64_t diff = b->calls[from].end_ns - a->calls[i].end_ns;
-		double s;
+		double score = 0;
+		size_t hint = i;
 
 		if (a->calls[i].sig != b->calls[from].sig)
 			continue;
-		s = score(a, b, from, to, diff, near, i);
-		if (s > f.best) {
+		/* how well calls [from, to) of b coincide with calls of a if the clocks differ by `diff` */
+		for (size_t k = from; k < to; k++) {
+			const struct rk_align_call *c = &b->calls[k];
+			struct candidate one = nearest(a, c->sig, c->end_ns - diff, near, &hint);
+
+			if (one.at < a->ncalls)
+				score += 1 - (double)one.distance / (double)near;
+			if (k - from + 1 == FEW && score < FEW / 4)
+				break;
+		}
+		if (score > f.best) {
 			if (llabs(diff - f.diff) > near)
 				f.second = f.best;
-			f = (struct found){ s, f.second, diff, i, from };
-		} else if (s > f.second && llabs(diff - f.diff) > near) {
-			f.second = s;
+			f = (struct found){ score, f.second, diff, i, from };
+		} else if (score > f.second && llabs(diff - f.diff) > near) {
+			f.second = score;
 		}
 	}
 	return f;
@@ -189,7 +185,8 @@ static struct found best_of(const struct rk_align_input *a, const struct rk_alig
 		bool other = best.best > 0 && llabs(f.diff - best.diff) > same;
 
 		if (f.best > best.best) {
-			f.second = fmax(f.second, other ? best.best : 0);
+			if (other)
+				f.second = fmax(f.second, best.best);
 			best = f;
 		} else if (other) {
 			best.second = fmax(best.second, f.best);
@@ -233,36 +230,41 @@ static int backwards(struct walk w, const struct found *f, struct rk_align_pairs
 		     struct rk_error *err)
 {
 	size_t hint = f->a, at;
-	int rc = 0;
 
 	w.any = true;
 	w.a_last = f->a;
-	for (size_t k = f->b; rc == 0 && k-- > 0;)
-		if (one_step(&w, k, -1, &hint, &at))
-			rc = add(p, at, k, err);
+	for (size_t k = f->b; k-- > 0;)
+		if (one_step(&w, k, -1, &hint, &at)) {
+			int rc = add(p, at, k, err);
+
+			if (rc < 0)
+				return rc;
+		}
 	for (size_t i = 0; i < p->n / 2; i++) {
 		struct rk_align_pair swap = p->v[i];
 
 		p->v[i] = p->v[p->n - 1 - i];
 		p->v[p->n - 1 - i] = swap;
 	}
-	return rc;
+	return 0;
 }
 
 /* Searches again after the match was lost: a match at another difference is a jump. */
 static bool look_again(struct walk *w, size_t k, struct rk_align_pairs *p)
 {
-	size_t to = k + CHUNK < w->b->ncalls ? k + CHUNK : w->b->ncalls;
+	size_t to = rk_min(k + CHUNK, w->b->ncalls);
 	struct found f;
+	int64_t jump;
 
 	if (to - k < FEW)
 		return false;
 	f = fingerprint(w->a, w->b, k, to, w->a_last + 1, w->max_drift);
-	if (!decided(&f, to - k) || llabs(f.diff - w->base - (int64_t)w->diff) < WINDOW_NS / 2)
+	jump = f.diff - w->base - (int64_t)w->diff;
+	if (!decided(&f, to - k) || llabs(jump) < WINDOW_NS / 2)
 		return false;
 	p->lost = true;
 	p->lost_at = w->last_end;
-	p->jump = f.diff - w->base - (int64_t)w->diff;
+	p->jump = jump;
 	return true;
 }
 
@@ -270,26 +272,28 @@ static int forwards(struct walk w, const struct found *f, struct rk_align_pairs 
 		    struct rk_error *err)
 {
 	size_t hint = f->a, at, without = 0;
-	int rc = 0;
 
 	w.any = f->a > 0;
 	w.a_last = f->a - w.any;
-	for (size_t k = f->b; rc == 0 && k < w.b->ncalls; k++) {
+	for (size_t k = f->b; k < w.b->ncalls; k++) {
 		if (one_step(&w, k, 1, &hint, &at)) {
-			rc = add(p, at, k, err);
+			int rc = add(p, at, k, err);
+
+			if (rc < 0)
+				return rc;
 			without = 0;
 		} else if (++without == LOST && w.any && look_again(&w, k, p)) {
 			break;
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /* Walks both ways from the best fingerprint. */
 static int search(const struct rk_align_input *a, const struct rk_align_input *b, double max_drift,
 		  struct rk_align_pairs *p, struct rk_error *err)
 {
-	size_t n = b->ncalls < CHUNK ? b->ncalls : CHUNK;
+	size_t n = rk_min(b->ncalls, CHUNK);
 	struct walk w = { .a = a, .b = b, .max_drift = max_drift };
 	struct found f;
 	int rc;
@@ -297,13 +301,16 @@ static int search(const struct rk_align_input *a, const struct rk_align_input *b
 	if (a->ncalls == 0 || n == 0)
 		return 0;
 	f = best_of(a, b, n, max_drift);
-	p->ambiguous = !decided(&f, n) && f.best >= 0.5 * (double)n;
-	if (!decided(&f, n))
+	if (!decided(&f, n)) {
+		p->ambiguous = f.best >= 0.5 * (double)n;
 		return 0;
+	}
 	w.base = f.diff;
 	w.last_end = b->calls[f.b].end_ns;
 	rc = backwards(w, &f, p, err);
-	return rc < 0 ? rc : forwards(w, &f, p, err);
+	if (rc < 0)
+		return rc;
+	return forwards(w, &f, p, err);
 }
 
 /* A rank's calls whose signatures the other rank also has, and their positions among all calls. */
@@ -356,7 +363,9 @@ int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_
 	if (rc < 0)
 		goto out;
 	rc = search(&sa.in, &sb.in, max_drift, p, err);
-	for (size_t i = 0; rc == 0 && i < p->n; i++)
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; i < p->n; i++)
 		p->v[i] = (struct rk_align_pair){ sa.at[p->v[i].a], sb.at[p->v[i].b] };
 out:
 	rk_free(sa.calls);

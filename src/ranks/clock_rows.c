@@ -68,19 +68,20 @@ int rk_rank_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_ran
 	if (rc < 0)
 		return rc;
 	t->reference = r->reference;
-	for (size_t i = 0; rc == 0 && i < r->nranks; i++) {
+	for (size_t i = 0; i < r->nranks; i++) {
 		const struct rk_ranks_rank *k = &r->ranks[i];
 		const struct rk_rank_time pub = { k->rank,      k->clock,     k->offset_ns,
 						  k->error_ns,  k->drift_ppm, k->clock_by,
 						  k->clock_note };
 
 		rc = add_line(t, run, &pub, r->base_ns, k->node, err);
+		if (rc < 0) {
+			rk_rank_times_free(t);
+			return rc;
+		}
 	}
-	if (rc < 0)
-		rk_rank_times_free(t);
-	else
-		*ret = t;
-	return rc;
+	*ret = t;
+	return 0;
 }
 
 /* ---- reading collectives ---- */
@@ -97,46 +98,42 @@ static bool all_have_calls(const struct rk_rank_calls *c, size_t n)
 	return true;
 }
 
-static int read_table(struct rk_run *run, enum rk_table t, struct rk_rank_calls *calls,
-		      struct rk_error *err)
-{
-	struct rk_source *rows = NULL;
-	const struct rk_batch *b;
-	int rc = rk_run_scan(run, t, rk_rank_calls_wants(t), &rows, err);
-
-	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = rk_rank_calls_add(calls, b, err);
-		if (rc < 0)
-			break;
-	}
-	rk_source_close(rows);
-	return rc;
-}
-
 static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_rank_calls **ret,
 		      struct rk_error *err)
 {
 	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
 	bool tolerant = run->tolerant;
 	size_t warnings;
-	int rc = ranks ? 0 : rk_fail_nomem(err);
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < m->n; i++)
+	if (!ranks)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++)
 		ranks[i] = m->v[i].rank;
-	if (rc == 0)
-		rc = rk_rank_calls_new(&run->ctx, ranks, m->n, ret, err);
+	rc = rk_rank_calls_new(&run->ctx, ranks, m->n, ret, err);
+	rk_free(ranks);
+	if (rc < 0)
+		return rc;
 	/* drop warnings about the files: the scan that writes the rows reports them */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rk_run_tolerate(run);
-	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (rk_run_tables(run) >> tables[i] & 1 && (!i || !all_have_calls(*ret, m->n)))
-			rc = read_table(run, tables[i], *ret, err);
+	for (size_t i = 0; rc >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct rk_source *rows = NULL;
+		const struct rk_batch *b;
+
+		if (!(rk_run_tables(run) >> tables[i] & 1) || (i && all_have_calls(*ret, m->n)))
+			continue;
+		rc = rk_run_scan(run, tables[i], rk_rank_calls_wants(tables[i]), &rows, err);
+		while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
+			rc = rk_rank_calls_add(*ret, b, err);
+		rk_source_close(rows);
+	}
 	run->tolerant = tolerant;
 	rk_diag_reset(run->ctx.diag, warnings);
-	rk_free(ranks);
-	if (rc == 0)
-		rk_rank_calls_finish(*ret);
-	return rc;
+	if (rc < 0)
+		return rc;
+	rk_rank_calls_finish(*ret);
+	return 0;
 }
 
 static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_rank_times **ret,
@@ -156,7 +153,7 @@ static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_
 		goto out;
 	rk_rank_clocks_tell(&t->clocks, m, run->ctx.diag);
 	t->reference = m->v[t->clocks.reference].rank;
-	for (size_t i = 0; rc == 0 && i < m->n; i++) {
+	for (size_t i = 0; i < m->n; i++) {
 		const struct rk_rank_clock *c = &t->clocks.v[i];
 		struct rk_rank_time pub = {
 			.rank = m->v[i].rank, .clock = c->clock, .by = c->by, .note = c->note
@@ -168,13 +165,14 @@ static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_
 			pub.drift_ppm = c->to.drift_ppm;
 		}
 		rc = add_line(t, run, &pub, t->clocks.base_ns, m->v[i].node, err);
+		if (rc < 0)
+			goto out;
 	}
+	*ret = t;
+	t = NULL;
 out:
 	rk_rank_calls_free(calls);
-	if (rc < 0)
-		rk_rank_times_free(t);
-	else
-		*ret = t;
+	rk_rank_times_free(t);
 	return rc;
 }
 
@@ -280,28 +278,27 @@ struct moved {
 	const struct line *line;
 };
 
-static const struct line *clock_of(struct moved *m, const struct fields *f,
-				   const struct rk_batch *b, size_t i)
+static void move_row(struct moved *m, const struct fields *f, const struct rk_batch *b, size_t i)
 {
-	int64_t rank = f->rank < 0 ? -1 : rk_batch_int(b, (unsigned)f->rank, i, -1);
-	uint32_t node = rank < 0 ? rk_batch_id(b, (unsigned)f->node, i) : 0;
+	int64_t start = rk_batch_int(b, (unsigned)f->start, i, 0), end, duration = 0, rank = -1;
+	uint32_t node = 0;
+	const struct line *l;
 
+	if (f->rank >= 0)
+		rank = rk_batch_int(b, (unsigned)f->rank, i, -1);
+	if (rank < 0)
+		node = rk_batch_id(b, (unsigned)f->node, i);
 	if (rank != m->rank || node != m->node) {
 		m->line = rank < 0 ? line_of_node(m->times, node) : line_of(m->times, rank);
 		m->rank = rank;
 		m->node = node;
 	}
-	return m->line && m->line->pub.clock == RK_CLOCK_ALIGNED ? m->line : NULL;
-}
-
-static void move_row(struct moved *m, const struct fields *f, const struct rk_batch *b, size_t i)
-{
-	const struct line *l = clock_of(m, f, b, i);
-	int64_t start = rk_batch_int(b, (unsigned)f->start, i, 0), end;
-	int64_t duration = f->duration < 0 ? 0 : rk_batch_int(b, (unsigned)f->duration, i, 0);
-
+	if (f->duration >= 0)
+		duration = rk_batch_int(b, (unsigned)f->duration, i, 0);
 	/* leave impossible times unchanged */
-	if (start < 0 || start >= TIME_MAX || duration >= TIME_MAX)
+	l = m->line;
+	if (l && (l->pub.clock != RK_CLOCK_ALIGNED || start < 0 || start >= TIME_MAX ||
+		  duration >= TIME_MAX))
 		l = NULL;
 	m->start[i] = l ? rk_align_to_reference(&l->to, start) : start;
 	if (f->duration < 0)

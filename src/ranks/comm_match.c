@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "table/median.h"
 
 /* Tolerance when comparing calls. Clocks may be worse, but with more consecutive calls would overlap. */
@@ -14,7 +15,7 @@
 
 static int64_t touch_ns(const struct rk_comm_rank *r)
 {
-	return r->error_ns < TOUCH_NS ? r->error_ns : TOUCH_NS;
+	return rk_min_i64(r->error_ns, TOUCH_NS);
 }
 
 static int64_t common_time(const struct rk_comm_rank *r, int64_t ns)
@@ -110,19 +111,16 @@ static size_t domain_from(const struct classes *c, uint64_t domain)
 	return from;
 }
 
-/* The time when nine of ten ranks on this clock have started; comparisons begin there. */
-static int64_t compared_from(const struct classes *c, uint32_t domain)
-{
-	size_t from = domain_from(c, domain), to = domain_from(c, (uint64_t)domain + 1);
-
-	return from == to ? INT64_MIN : c->firsts[from + (to - from - 1) * 9 / 10].at;
-}
-
-static void look_at_calls(struct classes *c, size_t i, int64_t from)
+/* Comparisons begin when nine of ten ranks on this clock have started. */
+static void look_at_calls(struct classes *c, size_t i)
 {
 	const struct rk_comm_rank *r = &c->in[i];
 	struct looked *l = &c->looked[i];
+	size_t first = domain_from(c, r->domain), end = domain_from(c, (uint64_t)r->domain + 1);
+	int64_t from = INT64_MIN;
 
+	if (first < end)
+		from = c->firsts[first + (end - first - 1) * 9 / 10].at;
 	*l = (struct looked){ .v = c->spans + i * LOOK };
 	for (size_t k = 0; k < r->ncalls && l->n < LOOK; k++) {
 		struct span s;
@@ -154,17 +152,15 @@ static bool together(const struct classes *c, size_t x, size_t y)
 		} else {
 			int64_t da = a->v[i].end - a->v[i].start;
 			int64_t db = b->v[j].end - b->v[j].start;
-			int64_t most = (da < db ? da : db) / 2;
+			int64_t most = rk_max_i64(rk_min_i64(da, db) / 2, apart);
 
-			most = most < apart ? apart : most;
 			near += llabs(a->v[i].end - b->v[j].end) <= most;
 			met++, na++, nb++, i++, j++;
 		}
 		if ((na > EARLY || nb > EARLY) && met * 2 < na)
 			return false;
 	}
-	return met && met * 100 >= (na > nb ? na : nb) * TOGETHER &&
-	       (!c->op->all || near * 2 >= met);
+	return met && met * 100 >= rk_max(na, nb) * TOGETHER && (!c->op->all || near * 2 >= met);
 }
 
 static uint32_t find_class(struct classes *c, size_t i)
@@ -201,7 +197,7 @@ static int classes_of(const struct rk_comm_rank *in, size_t n, const struct rk_c
 	}
 	find_firsts(&c);
 	for (size_t i = 0; i < n; i++)
-		look_at_calls(&c, i, compared_from(&c, in[i].domain));
+		look_at_calls(&c, i);
 	for (size_t i = 0; i < n; i++)
 		ret[i] = find_class(&c, i);
 	*ret_n = c.nleaders;
@@ -346,16 +342,10 @@ struct judged {
 	int64_t error, late_sure;
 };
 
-/* How much earlier than `last` v arrived, at least; 0 or less: it may have arrived later. */
-static int64_t sure_wait(const struct match *m, const struct member *v, const struct member *last)
-{
-	int64_t clocks = last->start - v->start - apart_ns(&m->in[v->at], &m->in[last->at]);
-	int64_t durations = duration(v) - WIRE_FACTOR * duration(last);
-
-	return clocks > durations ? clocks : durations;
-}
-
-/* Whether all others arrived before it, allowing for clock errors. *most: the longest wait. */
+/*
+ * Whether all others arrived before it, by clocks that may be wrong or by the time they were in the call.
+ * *most: the longest wait.
+ */
 static bool is_last(const struct match *m, const struct set *s, uint32_t at, int64_t *most)
 {
 	const struct member *last = s->v;
@@ -364,10 +354,15 @@ static bool is_last(const struct match *m, const struct set *s, uint32_t at, int
 	while (last->at != at)
 		last++;
 	for (const struct member *v = s->v; v < s->v + s->n; v++) {
-		int64_t wait = v == last ? 0 : sure_wait(m, v, last);
+		int64_t apart = apart_ns(&m->in[v->at], &m->in[last->at]);
+		int64_t by_clocks = last->start - v->start - apart;
+		int64_t by_durations = duration(v) - WIRE_FACTOR * duration(last);
+		int64_t wait = rk_max_i64(by_clocks, by_durations);
 
-		sure = sure && (v == last || wait > 0);
-		*most = wait > *most ? wait : *most;
+		if (v == last)
+			continue;
+		sure = sure && wait > 0;
+		*most = rk_max_i64(*most, wait);
 	}
 	return sure;
 }
@@ -382,15 +377,14 @@ static struct judged judge(const struct match *m, const struct set *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct member *v = &s->v[i];
 
-		j.first = v->start < j.first ? v->start : j.first;
-		j.left = v->end > j.left ? v->end : j.left;
+		j.first = rk_min_i64(j.first, v->start);
+		j.left = rk_max_i64(j.left, v->end);
 		if (v->start > j.come) {
 			j.come = v->start;
 			j.last = v->at;
 		}
 		j.inter_node |= m->in[v->at].node != m->in[s->v[0].at].node;
-		if (m->in[v->at].error_ns > j.error)
-			j.error = m->in[v->at].error_ns;
+		j.error = rk_max_i64(j.error, m->in[v->at].error_ns);
 	}
 	j.sure = is_last(m, s, j.last, &j.late_sure);
 	if (!j.sure) {
@@ -398,40 +392,23 @@ static struct judged judge(const struct match *m, const struct set *s)
 		const struct member *shortest = s->v;
 
 		for (const struct member *v = s->v; v < s->v + s->n; v++)
-			shortest = duration(v) < duration(shortest) ? v : shortest;
+			if (duration(v) < duration(shortest))
+				shortest = v;
 		if (shortest->at != j.last && is_last(m, s, shortest->at, &j.late_sure)) {
 			j.last = shortest->at;
 			j.sure = true;
 		}
 	}
-	j.left = j.left < j.come ? j.come : j.left;
-	j.error = j.inter_node ? j.error : 0;
+	j.left = rk_max_i64(j.left, j.come);
+	if (!j.inter_node)
+		j.error = 0;
 	return j;
 }
 
 /* Saturates: values in files may be arbitrarily large. */
 static void add_ns(int64_t *sum, int64_t ns)
 {
-	if (__builtin_add_overflow(*sum, ns, sum))
-		*sum = INT64_MAX;
-}
-
-static int64_t add_members(struct match *m, const struct set *s, const struct judged *j, bool all)
-{
-	int64_t waited = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		const struct member *v = &s->v[i];
-		struct rk_comm_line *line = &m->ret->lines[v->at];
-
-		line->collectives++;
-		add_ns(j->inter_node ? &m->ret->inter_ns : &m->ret->intra_ns, v->end - v->start);
-		if (!all)
-			continue;
-		add_ns(&line->wait_ns, j->come - v->start);
-		add_ns(&waited, j->come - v->start);
-	}
-	return waited;
+	*sum = rk_add_saturated(*sum, ns);
 }
 
 static int add_instance(struct match *m, const struct set *s, struct rk_error *err)
@@ -440,8 +417,20 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	struct row *row = &m->rows[s->row];
 	struct rk_comm_sum *sum = &row->sum;
 	struct judged j = judge(m, s);
-	int64_t waited = add_members(m, s, &j, all), wire = j.left - j.come;
+	int64_t *total = j.inter_node ? &m->ret->inter_ns : &m->ret->intra_ns;
+	int64_t waited = 0, wire = j.left - j.come;
 
+	for (size_t i = 0; i < s->n; i++) {
+		const struct member *v = &s->v[i];
+		struct rk_comm_line *line = &m->ret->lines[v->at];
+
+		line->collectives++;
+		add_ns(total, duration(v));
+		if (!all)
+			continue;
+		add_ns(&line->wait_ns, j.come - v->start);
+		add_ns(&waited, j.come - v->start);
+	}
 	sum->calls++;
 	sum->inter_node |= j.inter_node;
 	add_ns(&sum->total_ns, j.left - j.first);
@@ -450,13 +439,15 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	add_ns(&sum->wire_ns, wire);
 	add_ns(&sum->wait_ns, waited);
 	sum->wire_max_ns = fmax(sum->wire_max_ns, (double)wire);
-	sum->error_ns = j.error > sum->error_ns ? j.error : sum->error_ns;
+	sum->error_ns = rk_max_i64(sum->error_ns, j.error);
 	if (all && j.sure) {
 		row->last[j.last]++;
 		m->ret->lines[j.last].last++;
 		add_ns(&m->ret->lines[j.last].caused_ns, waited);
 	}
-	return rk_durations_add(&m->store, &row->wires, wire) ? 0 : rk_fail_nomem(err);
+	if (!rk_durations_add(&m->store, &row->wires, wire))
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 /* Most of the set must have taken part; otherwise the calls only look like an instance. */
@@ -486,7 +477,8 @@ static void sit(const struct match *m, struct set *s, const struct member *c)
 
 	seat->epoch = s->epoch;
 	seat->at = (uint32_t)s->n;
-	s->min_end = !s->n || c->end < s->min_end ? c->end : s->min_end;
+	if (!s->n || c->end < s->min_end)
+		s->min_end = c->end;
 	s->v[s->n++] = *c;
 }
 
@@ -528,7 +520,7 @@ static int come(struct match *m, struct set *s, const struct member *c, struct r
 		if (s->n == s->size || over * 2 >= s->n)
 			rc = set_close(m, s, err);
 		else
-			put_out(m, s, there ? c->start + 1 : before);
+			put_out(m, s, over_at + there);
 	}
 	sit(m, s, c);
 	return rc;
@@ -565,36 +557,44 @@ static bool head_of(const struct match *m, uint32_t at, struct head *ret)
 
 static int sweep(struct match *m, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < m->n; i++)
 		m->nheap += head_of(m, (uint32_t)i, &m->heap[m->nheap]);
 	for (size_t i = m->nheap / 2; i--;)
 		sift(m->heap, m->nheap, i);
-	while (rc == 0 && m->nheap) {
+	while (m->nheap) {
 		struct head h = m->heap[0];
 		const struct rk_comm_rank *r = &m->in[h.at];
 		const struct rk_align_call *c = &r->calls[m->next[h.at]++];
 		int64_t op = rk_map_get(&m->by_sig, c->sig, 0);
+		struct set *s;
+		struct member me;
 
 		if (!head_of(m, h.at, &m->heap[0]))
 			m->heap[0] = m->heap[--m->nheap];
 		if (m->nheap)
 			sift(m->heap, m->nheap, 0);
-		if (op >= 0) {
-			struct set *s = &m->sets[m->sets_of[(size_t)op * m->n + h.at]];
-			const struct member me = { h.start, common_time(r, c->end_ns), h.at };
-
-			if (s->size < 2)
-				m->lost[op]++;
-			else
-				rc = come(m, s, &me, err);
+		if (op < 0)
+			continue;
+		s = &m->sets[m->sets_of[(size_t)op * m->n + h.at]];
+		if (s->size < 2) {
+			m->lost[op]++;
+			continue;
 		}
+		me = (struct member){ h.start, common_time(r, c->end_ns), h.at };
+		rc = come(m, s, &me, err);
+		if (rc < 0)
+			return rc;
 	}
-	for (size_t i = 0; rc == 0 && i < m->nsets; i++)
-		if (m->sets[i].n)
-			rc = set_close(m, &m->sets[i], err);
-	return rc;
+	for (size_t i = 0; i < m->nsets; i++) {
+		if (!m->sets[i].n)
+			continue;
+		rc = set_close(m, &m->sets[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- sums ---- */
@@ -612,7 +612,7 @@ const char *rk_comm_verdict(const struct rk_comm_sum *s)
 static int add_lost(struct match *m, size_t op, struct rk_error *err)
 {
 	size_t best = m->nrows;
-	int rc = 0;
+	int rc;
 
 	if (!m->lost[op])
 		return 0;
@@ -620,10 +620,11 @@ static int add_lost(struct match *m, size_t op, struct rk_error *err)
 		if (m->rows[i].op == op &&
 		    (best == m->nrows || m->rows[i].sum.calls > m->rows[best].sum.calls))
 			best = i;
-	if (best == m->nrows)
+	if (best == m->nrows) {
 		rc = row_find(m, op, 1, &best, err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	m->rows[best].sum.unmatched += m->lost[op];
 	return 0;
 }
@@ -663,7 +664,8 @@ static int sums_make(struct match *m, struct rk_error *err)
 			return rk_fail_nomem(err);
 		if (!rk_durations_median(&r->wires, &r->sum.wire_median_ns))
 			r->sum.wire_median_ns = NAN;
-		r->sum.wire_max_ns = r->sum.calls ? r->sum.wire_max_ns : NAN;
+		if (!r->sum.calls)
+			r->sum.wire_max_ns = NAN;
 		r->sum.straggler = -1;
 		for (size_t k = 0; k < m->n; k++) {
 			if (r->last[k] > r->sum.straggler_calls) {
@@ -678,61 +680,57 @@ static int sums_make(struct match *m, struct rk_error *err)
 	return 0;
 }
 
-static int match_open(struct match *m, struct rk_error *err)
-{
-	size_t cells = m->n * m->nops;
-
-	m->sets_of = rk_calloc(cells + 1, sizeof(*m->sets_of));
-	m->seats = rk_calloc(cells + 1, sizeof(*m->seats));
-	m->lost = rk_calloc(m->nops + 1, sizeof(*m->lost));
-	m->heap = rk_calloc(m->n + 1, sizeof(*m->heap));
-	m->next = rk_calloc(m->n + 1, sizeof(*m->next));
-	m->ret->lines = rk_calloc(m->n + 1, sizeof(*m->ret->lines));
-	m->store.max_pages = RK_MEDIAN_MAX_PAGES;
-	if (!m->sets_of || !m->seats || !m->lost || !m->heap || !m->next || !m->ret->lines)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < m->nops; i++)
-		if (!rk_map_put(&m->by_sig, m->ops[i].sig, 0, (uint32_t)i))
-			return rk_fail_nomem(err);
-	return 0;
-}
-
-static void match_close(struct match *m)
-{
-	for (size_t i = 0; i < m->nsets; i++)
-		rk_free(m->sets[i].v);
-	for (size_t i = 0; i < m->nrows; i++) {
-		rk_free(m->rows[i].last);
-		rk_durations_release(&m->rows[i].wires);
-	}
-	rk_free(m->sets_of);
-	rk_free(m->seats);
-	rk_free(m->sets);
-	rk_free(m->rows);
-	rk_free(m->lost);
-	rk_map_release(&m->by_sig);
-	rk_free(m->heap);
-	rk_free(m->next);
-}
-
 int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_op *ops,
 		  size_t nops, struct rk_comm_match *ret, struct rk_error *err)
 {
 	struct rk_comm_match got = { .lines = NULL };
 	struct match m = { .in = in, .n = n, .ops = ops, .nops = nops, .ret = &got };
-	int rc = match_open(&m, err);
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < nops; i++)
+	m.sets_of = rk_calloc(n * nops + 1, sizeof(*m.sets_of));
+	m.seats = rk_calloc(n * nops + 1, sizeof(*m.seats));
+	m.lost = rk_calloc(nops + 1, sizeof(*m.lost));
+	m.heap = rk_calloc(n + 1, sizeof(*m.heap));
+	m.next = rk_calloc(n + 1, sizeof(*m.next));
+	got.lines = rk_calloc(n + 1, sizeof(*got.lines));
+	m.store.max_pages = RK_MEDIAN_MAX_PAGES;
+	if (!m.sets_of || !m.seats || !m.lost || !m.heap || !m.next || !got.lines) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < nops; i++) {
+		if (!rk_map_put(&m.by_sig, ops[i].sig, 0, (uint32_t)i)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
 		rc = sets_of_op(&m, i, err);
-	if (rc == 0)
-		rc = sweep(&m, err);
-	if (rc == 0)
-		rc = sums_make(&m, err);
-	match_close(&m);
+		if (rc < 0)
+			goto out;
+	}
+	rc = sweep(&m, err);
 	if (rc < 0)
-		rk_comm_match_release(&got);
-	else
-		*ret = got;
+		goto out;
+	rc = sums_make(&m, err);
+	if (rc < 0)
+		goto out;
+	*ret = got;
+	got = (struct rk_comm_match){ .lines = NULL };
+out:
+	for (size_t i = 0; i < m.nsets; i++)
+		rk_free(m.sets[i].v);
+	for (size_t i = 0; i < m.nrows; i++) {
+		rk_free(m.rows[i].last);
+		rk_durations_release(&m.rows[i].wires);
+	}
+	rk_free(m.sets_of);
+	rk_free(m.seats);
+	rk_free(m.sets);
+	rk_free(m.rows);
+	rk_free(m.lost);
+	rk_map_release(&m.by_sig);
+	rk_free(m.heap);
+	rk_free(m.next);
+	rk_comm_match_release(&got);
 	return rc;
 }
 

@@ -67,7 +67,7 @@ struct rk_comm_match {
 	struct rk_comm_sum *sums;   /* by wait_ns, largest first */
 	size_t nsums;
 	int64_t intra_ns,
-		inter_ns; /* time of all ranks in instances within one node, and across nodes */
+		inter_ns; /* of all ranks, in instances within one node and across nodes */
 };
 
 /*

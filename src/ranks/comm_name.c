@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
+
 struct piece {
 	const char *s;
 	size_t len;
@@ -178,21 +180,16 @@ static bool nccl_kernel(struct piece p, struct rk_comm *ret, struct piece *rest)
 			continue;
 		p = after(p, strlen(nccl_kernels[i]));
 		op = op_at(p, nccl_ops, COUNT(nccl_ops));
-		*ret = op ? of_op(op) : (struct rk_comm){ .kind = RK_COMM_ANY, .op = "NCCL" };
-		*rest = op ? after(p, strlen(op->name)) : p;
+		*ret = (struct rk_comm){ .kind = RK_COMM_ANY, .op = "NCCL" };
+		*rest = p;
+		if (op) {
+			*ret = of_op(op);
+			*rest = after(p, strlen(op->name));
+		}
 		if (ret->kind == RK_COMM_PAIR && strcmp(nccl_kernels[i], "ncclKernel_") == 0)
 			ret->kind = RK_COMM_ANY;
 		return true;
 	}
-	return false;
-}
-
-/* Releases up to 2.9: ncclAllReduceRingLLKernel_sum_f32. */
-static bool has_kernel(struct piece p)
-{
-	for (; p.len; p = after(p, 1))
-		if (begins(p, "Kernel"))
-			return true;
 	return false;
 }
 
@@ -204,7 +201,8 @@ static bool nccl_name(struct piece p, struct rk_comm *ret, struct piece *rest)
 		return false;
 	p = after(p, 4);
 	op = op_at(p, nccl_ops, COUNT(nccl_ops));
-	if (op && has_kernel(p)) {
+	/* releases up to 2.9: ncclAllReduceRingLLKernel_sum_f32 */
+	if (op && memmem(p.s, p.len, "Kernel", strlen("Kernel"))) {
 		*ret = of_op(op);
 		*rest = after(p, strlen(op->name));
 		return true;
@@ -225,7 +223,8 @@ static bool nccl_name(struct piece p, struct rk_comm *ret, struct piece *rest)
 
 static bool mpi_name(struct piece p, struct rk_comm *ret, struct piece *rest)
 {
-	p = begins(p, "PMPI_") ? after(p, 1) : p;
+	if (begins(p, "PMPI_"))
+		p = after(p, 1);
 	if (!begins(p, "MPI_"))
 		return false;
 	p = after(p, 4);
@@ -274,8 +273,8 @@ void rk_comm_label(const char *name, size_t len, char *text, size_t size)
 		return;
 	while (rest.len && *rest.s == '_')
 		rest = after(rest, 1);
-	snprintf(text, size, "%s%s%.*s", c.op, rest.len ? " " : "",
-		 (int)(rest.len < 200 ? rest.len : 200), rest.s);
+	snprintf(text, size, "%s%s%.*s", c.op, rest.len ? " " : "", (int)rk_min(rest.len, 200),
+		 rest.s);
 	/* keep the underscores in kernel names of other libraries */
 	at = strlen(c.op);
 	if (begins(rest, "cross_") || c.host || at >= strlen(text))

@@ -58,31 +58,28 @@ uint64_t rk_copy_matrix_wants(void)
 	       BIT(RK_C_DST) | BIT(RK_C_NODE);
 }
 
-/* An agent that is the host has a number too: only the direction distinguishes it from a device. */
-static void look_at_direction(struct rk_copy_matrix *m, uint32_t id)
-{
-	const char *word;
-
-	if (id == m->direction)
-		return;
-	word = rk_strtab_borrow(m->ctx->names, id, NULL);
-	m->from = !strstr(word, "HOST_TO");
-	m->to = !strstr(word, "TO_HOST");
-	m->direction = id;
-}
-
+/* *ret is NULL if there are too many. */
 static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i, struct cell **ret,
 		   struct rk_error *err)
 {
 	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, i), number;
 	struct cell *cells;
 	size_t had;
-	struct rk_key3 key = { .a = (int64_t)rk_batch_id(b, RK_C_NODE, i) << 32 | direction };
+	struct rk_key3 key = { (int64_t)rk_batch_id(b, RK_C_NODE, i) << 32 | direction, -1, -1 };
 	int rc;
 
-	look_at_direction(m, direction);
-	key.b = m->from ? rk_batch_int(b, RK_C_SRC, i, -1) : -1;
-	key.c = m->to ? rk_batch_int(b, RK_C_DST, i, -1) : -1;
+	/* An agent that is the host has a number too: only the direction tells it from a device. */
+	if (direction != m->direction) {
+		const char *word = rk_strtab_borrow(m->ctx->names, direction, NULL);
+
+		m->from = !strstr(word, "HOST_TO");
+		m->to = !strstr(word, "TO_HOST");
+		m->direction = direction;
+	}
+	if (m->from)
+		key.b = rk_batch_int(b, RK_C_SRC, i, -1);
+	if (m->to)
+		key.c = rk_batch_int(b, RK_C_DST, i, -1);
 	rc = rk_keys_number(&m->keys, key, &number, err);
 	*ret = NULL;
 	if (rc < 0 || number == RK_COPY_CELLS)
@@ -97,16 +94,10 @@ static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i,
 	return 0;
 }
 
-static void add_to(int64_t *sum, int64_t v)
-{
-	if (!rk_add_i64(*sum, v, sum))
-		*sum = INT64_MAX;
-}
-
 int rk_copy_matrix_add(struct rk_copy_matrix *m, const struct rk_batch *b, struct rk_error *err)
 {
 	for (size_t i = 0; i < b->nrows; i++) {
-		int64_t dur = rk_batch_int(b, RK_C_DURATION, i, 0);
+		int64_t dur = rk_max_i64(rk_batch_int(b, RK_C_DURATION, i, 0), 0);
 		int64_t bytes = rk_batch_int(b, RK_C_BYTES, i, -1);
 		struct cell *c;
 		int rc = cell_of(m, b, i, &c, err);
@@ -117,14 +108,13 @@ int rk_copy_matrix_add(struct rk_copy_matrix *m, const struct rk_batch *b, struc
 			m->turned_away++;
 			continue;
 		}
-		dur = dur < 0 ? 0 : dur;
 		c->calls++;
-		add_to(&c->time_ns, dur);
+		c->time_ns = rk_add_saturated(c->time_ns, dur);
 		if (bytes < 0)
 			continue;
 		c->sized = true;
-		add_to(&c->bytes, bytes);
-		add_to(&c->sized_ns, dur);
+		c->bytes = rk_add_saturated(c->bytes, bytes);
+		c->sized_ns = rk_add_saturated(c->sized_ns, dur);
 	}
 	return 0;
 }
@@ -155,8 +145,8 @@ int rk_copy_matrix_finish(struct rk_copy_matrix *m, struct rk_ranks_copy **ret, 
 		v[i] = (struct rk_ranks_copy){
 			.node = rk_strtab_borrow(m->ctx->names, (uint32_t)(k->a >> 32), NULL),
 			.direction = rk_strtab_borrow(m->ctx->names, (uint32_t)k->a, NULL),
-			.src = k->b < 0 ? -1 : k->b,
-			.dst = k->c < 0 ? -1 : k->c,
+			.src = rk_max_i64(k->b, -1),
+			.dst = rk_max_i64(k->c, -1),
 			.calls = c->calls,
 			.bytes = c->sized ? c->bytes : -1,
 			.time_ns = c->time_ns,
@@ -166,11 +156,10 @@ int rk_copy_matrix_finish(struct rk_copy_matrix *m, struct rk_ranks_copy **ret, 
 	}
 	qsort(v, m->keys.n, sizeof(*v), by_place);
 	if (m->turned_away)
-		rk_diag_add(
-			m->ctx->diag, "many-copy-places", "", 0, m->turned_away,
-			"copies left out of the copy table: more than %d combinations of source "
-			"and destination",
-			RK_COPY_CELLS);
+		rk_diag_add(m->ctx->diag, "many-copy-places", "", 0, m->turned_away,
+			    "copies left out of the copy table: more than %d combinations of "
+			    "source and destination",
+			    RK_COPY_CELLS);
 	*ret = v;
 	*ret_n = m->keys.n;
 	return 0;

@@ -38,8 +38,12 @@ int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *e
 		return rk_fail_nomem(err);
 	f->run = run;
 	rc = rk_members_find(run, &f->members, err);
-	if (rc < 0 || f->members.n < 2)
+	if (rc < 0)
 		goto out;
+	if (f->members.n < 2) {
+		*ret = NULL;
+		goto out;
+	}
 	ranks = rk_calloc(f->members.n, sizeof(*ranks));
 	if (!ranks) {
 		rc = rk_fail_nomem(err);
@@ -57,11 +61,12 @@ int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *e
 	if (rc < 0)
 		goto out;
 	rc = rk_copy_matrix_new(&run->ctx, &f->copies, err);
+	if (rc < 0)
+		goto out;
+	*ret = f;
+	f = NULL;
 out:
-	if (rc == 0)
-		*ret = f->members.n < 2 ? NULL : f;
-	if (rc < 0 || f->members.n < 2)
-		rk_gather_free(f);
+	rk_gather_free(f);
 	rk_free(ranks);
 	return rc;
 }
@@ -84,32 +89,38 @@ uint64_t rk_gather_wants(enum rk_table t)
 
 	if (t == RK_KERNELS)
 		want |= rk_rank_load_wants() | rk_rank_spread_wants();
-	return t == RK_MEMCPY ? want | rk_copy_matrix_wants() : want;
+	if (t == RK_MEMCPY)
+		want |= rk_copy_matrix_wants();
+	return want;
 }
 
 struct tap {
 	struct rk_source base;
 	struct rk_source *rows;
-	struct rk_gather *fuse;
+	struct rk_gather *into;
 };
 
 static int tap_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct tap *t = (struct tap *)base;
-	struct rk_gather *f = t->fuse;
+	struct rk_gather *f = t->into;
 	enum rk_table table = base->schema->table;
-	int rc = rk_source_next(t->rows, batch, err), seen;
+	int more = rk_source_next(t->rows, batch, err), rc;
 
-	if (rc <= 0)
+	if (more <= 0)
+		return more;
+	rc = rk_rank_calls_add(f->calls, *batch, err);
+	if (rc < 0)
 		return rc;
-	seen = rk_rank_calls_add(f->calls, *batch, err);
-	if (seen == 0 && table == RK_KERNELS)
-		seen = rk_rank_load_add(f->load, *batch, err);
-	if (seen == 0 && table == RK_KERNELS)
-		seen = rk_rank_spread_add(f->spread, *batch, err);
-	if (seen == 0 && table == RK_MEMCPY)
-		seen = rk_copy_matrix_add(f->copies, *batch, err);
-	return seen < 0 ? seen : rc;
+	if (table == RK_KERNELS) {
+		rc = rk_rank_load_add(f->load, *batch, err);
+		if (rc < 0)
+			return rc;
+		rc = rk_rank_spread_add(f->spread, *batch, err);
+	} else if (table == RK_MEMCPY) {
+		rc = rk_copy_matrix_add(f->copies, *batch, err);
+	}
+	return rc < 0 ? rc : more;
 }
 
 static void tap_close(struct rk_source *base)
@@ -136,36 +147,12 @@ int rk_gather_tap(struct rk_gather *f, struct rk_source **rows, struct rk_error 
 	}
 	t->base = (struct rk_source){ &tap_ops, (*rows)->schema };
 	t->rows = *rows;
-	t->fuse = f;
+	t->into = f;
 	*rows = &t->base;
 	return 0;
 }
 
 /* ---- ranks ---- */
-
-static void set_member(struct rk_ranks_rank *r, const struct rk_member *m,
-		       const struct rk_rank_clock *c)
-{
-	*r = (struct rk_ranks_rank){
-		.rank = m->rank,
-		.local_rank = m->local_rank,
-		.node = m->node,
-		.tool = m->tool,
-		.tool_version = m->tool_version,
-		.state = m->state,
-		.status = m->status,
-		.first_ns = -1,
-		.last_ns = -1,
-		.clock = c->clock,
-		.clock_by = c->by,
-		.clock_note = c->note,
-	};
-	if (c->clock == RK_CLOCK_ALONE)
-		return;
-	r->offset_ns = c->to.offset_ns;
-	r->drift_ppm = c->to.drift_ppm;
-	r->error_ns = c->to.error_ns;
-}
 
 static int ranks_make(struct rk_gather *f, struct owner *o, struct rk_error *err)
 {
@@ -183,9 +170,29 @@ static int ranks_make(struct rk_gather *f, struct owner *o, struct rk_error *err
 	}
 	r->nranks = o->members.n;
 	for (size_t i = 0; i < r->nranks; i++) {
+		const struct rk_member *m = &o->members.v[i];
+		const struct rk_rank_clock *c = &o->clocks.v[i];
 		struct rk_ranks_rank *k = &r->ranks[i];
 
-		set_member(k, &o->members.v[i], &o->clocks.v[i]);
+		*k = (struct rk_ranks_rank){
+			.rank = m->rank,
+			.local_rank = m->local_rank,
+			.node = m->node,
+			.tool = m->tool,
+			.tool_version = m->tool_version,
+			.state = m->state,
+			.status = m->status,
+			.first_ns = -1,
+			.last_ns = -1,
+			.clock = c->clock,
+			.clock_by = c->by,
+			.clock_note = c->note,
+		};
+		if (c->clock != RK_CLOCK_ALONE) {
+			k->offset_ns = c->to.offset_ns;
+			k->drift_ppm = c->to.drift_ppm;
+			k->error_ns = c->to.error_ns;
+		}
 		while (at < n && lines[at].rank < k->rank)
 			at++;
 		if (at == n || lines[at].rank != k->rank)
@@ -251,15 +258,16 @@ static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_erro
 	rk_rank_calls_by_start(f->calls);
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_rank_clock *c = &o->clocks.v[i];
-		bool alone = c->clock == RK_CLOCK_ALONE;
 
 		in[i] = (struct rk_comm_rank){ .rank = o->members.v[i].rank,
 					       .node = o->members.v[i].machine,
 					       .domain = c->domain,
-					       .clock = alone ? NULL : &c->to,
-					       .error_ns = alone ? 0 : c->to.error_ns,
 					       .calls = calls[i].v,
 					       .ncalls = calls[i].n };
+		if (c->clock != RK_CLOCK_ALONE) {
+			in[i].clock = &c->to;
+			in[i].error_ns = c->to.error_ns;
+		}
 	}
 	for (size_t i = 0; (op = rk_rank_calls_op(f->calls, i)); i++) {
 		if (!op->sig || !op->waits)

@@ -48,11 +48,19 @@ static const struct fields {
 uint64_t rk_rank_calls_wants(enum rk_table t)
 {
 	const struct fields *f = &fields[t];
+	uint64_t want = UINT64_C(1) << f->name | UINT64_C(1) << f->start |
+			UINT64_C(1) << f->duration | UINT64_C(1) << f->rank;
 
 	if (!f->duration)
 		return 0;
-	return (t == RK_KERNELS ? UINT64_C(1) << RK_K_GRID_X : 0) | UINT64_C(1) << f->name |
-	       UINT64_C(1) << f->start | UINT64_C(1) << f->duration | UINT64_C(1) << f->rank;
+	if (t == RK_KERNELS)
+		want |= UINT64_C(1) << RK_K_GRID_X;
+	return want;
+}
+
+void rk_rank_calls_limit(struct rk_rank_calls *c, size_t calls)
+{
+	c->share = rk_max(calls, 2) & ~(size_t)1;
 }
 
 int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
@@ -64,8 +72,7 @@ int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
 		return rk_fail_nomem(err);
 	c->ctx = ctx;
 	c->nranks = n;
-	c->share = RK_CALLS_MAX / (n ? n : 1);
-	c->share = c->share < 64 ? 64 : c->share & ~(size_t)1;
+	rk_rank_calls_limit(c, rk_max(RK_CALLS_MAX / rk_max(n, 1), 64));
 	c->ranks = rk_calloc(n + 1, sizeof(*c->ranks));
 	if (!c->ranks) {
 		rk_free(c);
@@ -75,11 +82,6 @@ int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
 		c->ranks[i].rank = ranks[i];
 	*ret = c;
 	return 0;
-}
-
-void rk_rank_calls_limit(struct rk_rank_calls *c, size_t calls)
-{
-	c->share = calls < 2 ? 2 : calls & ~(size_t)1;
 }
 
 /* ---- names ---- */
@@ -150,10 +152,10 @@ static int by_grid(struct rk_rank_calls *c, uint32_t *what, int64_t grid, struct
 
 	while (at && c->ops[at - NAME_OPS].grid != grid)
 		at = c->ops[at - NAME_OPS].next;
-	if (at || grid <= 0) {
-		*what = at ? at : first;
+	if (at)
+		*what = at;
+	if (at || grid <= 0)
 		return 0;
-	}
 	if (c->nops == RK_CALLS_OPS) { /* it will not be kept, so it needs no label */
 		c->names_left++;
 		*what = NAME_NOTHING;
@@ -210,11 +212,9 @@ static int keep(struct rk_rank_calls *c, struct rk_calls_rank *r, const struct r
 		return 0;
 	}
 	if (r->n == r->cap) {
-		size_t cap = r->cap < 32 ? 64 : 2 * r->cap;
-		struct rk_align_call *v;
+		size_t cap = rk_min(rk_max(2 * r->cap, 64), c->share);
+		struct rk_align_call *v = rk_reallocn(r->v, cap, sizeof(*v));
 
-		cap = cap > c->share ? c->share : cap;
-		v = rk_reallocn(r->v, cap, sizeof(*v));
 		if (!v)
 			return rk_fail_nomem(err);
 		r->v = v;
@@ -224,12 +224,28 @@ static int keep(struct rk_rank_calls *c, struct rk_calls_rank *r, const struct r
 	return 0;
 }
 
-static int add_call(struct rk_rank_calls *c, struct rk_calls_rank *r, uint32_t what, bool kernels,
-		    const struct rk_align_call *times, struct rk_error *err)
+static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
+		   struct rk_error *err)
 {
-	struct op *op = what == NAME_WAIT ? NULL : &c->ops[what - NAME_OPS];
-	struct rk_align_call call = *times;
+	bool kernels = b->schema->table == RK_KERNELS;
+	const struct fields *f = &fields[b->schema->table];
+	int64_t rank = rk_batch_int(b, (unsigned)f->rank, i, -1);
+	int64_t duration = rk_batch_int(b, (unsigned)f->duration, i, -1);
+	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, -1) };
+	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
+	struct op *op = NULL;
 
+	if (!r || duration < 0 || duration > RK_COMM_LONGEST_NS || call.start_ns < 0 ||
+	    !rk_add_i64(call.start_ns, duration, &call.end_ns) || call.end_ns >= RK_COMM_TIME_MAX)
+		return 0;
+	if (kernels && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
+		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
+
+		if (rc < 0 || what == NAME_NOTHING)
+			return rc;
+	}
+	if (what != NAME_WAIT)
+		op = &c->ops[what - NAME_OPS];
 	if (!kernels && r->n && !r->host) {
 		/* the rank has kernels: functions only tell which operations they may be */
 		r->others |= op && op->host &&
@@ -247,37 +263,15 @@ static int add_call(struct rk_rank_calls *c, struct rk_calls_rank *r, uint32_t w
 	return keep(c, r, &call, err);
 }
 
-static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
-		   struct rk_error *err)
-{
-	enum rk_table t = b->schema->table;
-	const struct fields *f = &fields[t];
-	int64_t rank = rk_batch_int(b, (unsigned)f->rank, i, -1);
-	int64_t duration = rk_batch_int(b, (unsigned)f->duration, i, -1);
-	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, -1) };
-	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
-
-	if (!r || duration < 0 || duration > RK_COMM_LONGEST_NS || call.start_ns < 0 ||
-	    !rk_add_i64(call.start_ns, duration, &call.end_ns) || call.end_ns >= RK_COMM_TIME_MAX)
-		return 0;
-	if (t == RK_KERNELS && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
-		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
-
-		if (rc < 0 || what == NAME_NOTHING)
-			return rc;
-	}
-	return add_call(c, r, what, t == RK_KERNELS, &call, err);
-}
-
 int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct fields *f = &fields[b->schema->table];
 	const struct rk_column *names = &b->cols[f->name];
-	int rc = 0;
+	int rc;
 
 	if (!f->duration || !names->data)
 		return 0;
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; i < b->nrows; i++) {
 		uint32_t name = ((const uint32_t *)names->data)[i], *what;
 
 		if (!rk_column_has(names, i))
@@ -285,12 +279,18 @@ int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct 
 		what = rk_idmap_at(&c->names, name);
 		if (!what)
 			return rk_fail_nomem(err);
-		if (!*what)
+		if (!*what) {
 			rc = look_up(c, name, what, err);
-		if (rc == 0 && *what != NAME_NOTHING)
-			rc = add_row(c, b, i, *what, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (*what == NAME_NOTHING)
+			continue;
+		rc = add_row(c, b, i, *what, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- afterwards ---- */

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/num.h"
 
 /* Arrays with one element per member; `out` is of the last try, `best` and `loose` of the best one. */
 struct input {
@@ -44,33 +45,23 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Distance to the nearest end of b's calls of the same operation; calls before *at end too early. */
-static int64_t nearest(const struct rk_align_input *b, const struct rk_align_call *c, size_t *at)
-{
-	int64_t best = FAR_NS;
-
-	while (*at < b->ncalls && b->calls[*at].end_ns < c->end_ns - FAR_NS)
-		++*at;
-	for (size_t k = *at; k < b->ncalls && b->calls[k].end_ns <= c->end_ns + FAR_NS; k++) {
-		int64_t apart = llabs(b->calls[k].end_ns - c->end_ns);
-
-		if (b->calls[k].sig == c->sig && apart < best)
-			best = apart;
-	}
-	return best;
-}
-
-/* The median distance of ends; -1: no common calls. */
+/* The median distance of ends of the same operation; -1: no common calls. */
 static int64_t jitter_of(const struct rk_align_input *a, const struct rk_align_input *b,
 			 int64_t *room)
 {
-	size_t n = 0, at = 0;
+	size_t n = 0, at = 0; /* b's calls before `at` end too early */
 
 	for (size_t k = 0; k < a->ncalls && n < LOOK; k++) {
-		int64_t apart = nearest(b, &a->calls[k], &at);
+		const struct rk_align_call *c = &a->calls[k];
+		int64_t best = FAR_NS;
 
-		if (apart < FAR_NS)
-			room[n++] = apart;
+		while (at < b->ncalls && b->calls[at].end_ns < c->end_ns - FAR_NS)
+			at++;
+		for (size_t i = at; i < b->ncalls && b->calls[i].end_ns <= c->end_ns + FAR_NS; i++)
+			if (b->calls[i].sig == c->sig)
+				best = rk_min_i64(best, llabs(b->calls[i].end_ns - c->end_ns));
+		if (best < FAR_NS)
+			room[n++] = best;
 	}
 	if (!n)
 		return -1;
@@ -82,11 +73,10 @@ static int64_t jitter_of(const struct rk_align_input *a, const struct rk_align_i
 static bool is_chance(const struct input *i, const struct rk_align_rank *r, size_t rank)
 {
 	const struct rk_align_input *a = &i->in[rank], *b = &i->in[r->via];
-	size_t calls = a->ncalls < b->ncalls ? a->ncalls : b->ncalls;
 
 	return r->status == RK_ALIGNED && r->evidence & RK_ALIGN_BY_CALLS &&
 	       !(r->evidence & (RK_ALIGN_BY_SNAPSHOTS | RK_ALIGN_BY_MESSAGES)) &&
-	       r->matched <= CHANCE && r->matched < calls;
+	       r->matched <= CHANCE && r->matched < rk_min(a->ncalls, b->ncalls);
 }
 
 /* Whether the collectives that aligned a rank scatter more than those of a node. */
@@ -222,19 +212,6 @@ static void pick(struct ops *o, size_t rank, const struct filter *f, size_t from
 	o->in[rank].ncalls = n < 2 * HALF ? n : 2 * HALF;
 }
 
-static void pick_all(struct ops *o, const struct filter *f)
-{
-	const struct rk_align_input *in = o->i->in;
-
-	for (size_t from = 0, to; from < o->i->n; from = to) {
-		for (to = from + 1;
-		     to < o->i->n && in[o->order[to]].node == in[o->order[from]].node;)
-			to++;
-		for (size_t k = from; k < to; k++)
-			pick(o, o->order[k], f, from, to);
-	}
-}
-
 /* ---- results of a try ---- */
 
 /* The error is known for calls of the operation and must cover all calls of the rank. */
@@ -244,7 +221,7 @@ static bool widen(struct rk_align_rank *r, const struct rk_align_input *all,
 	int64_t from = of->calls[0].start_ns, to = of->calls[of->ncalls - 1].end_ns;
 	int64_t before = from - all->calls[0].start_ns;
 	int64_t after = all->calls[all->ncalls - 1].end_ns - to;
-	double most = (double)(before > after ? before : after);
+	double most = (double)rk_max_i64(before, after);
 	double slope = 2e-6 * RK_ALIGN_DRIFT_PPM;
 
 	if (to > from)
@@ -255,42 +232,48 @@ static bool widen(struct rk_align_rank *r, const struct rk_align_input *all,
 	return r->error_ns <= RK_ALIGN_ERROR_NS;
 }
 
-/* Both results give the reference's clock at the rank's first call; they must agree within their errors. */
-static void take(struct ops *o, size_t k)
-{
-	struct rk_align_rank *had = &o->found[k], *got = &o->out[k];
-	int64_t t = o->i->in[k].calls[0].start_ns;
-
-	if (had->status == RK_ALIGNED &&
-	    llabs(rk_align_to_reference(had, t) - rk_align_to_reference(got, t)) >
-		    had->error_ns + got->error_ns)
-		o->doubt[k] = true;
-	/* the match with the smallest scatter of ends is the most likely one */
-	if (had->status != RK_ALIGNED || got->spread_ns < had->spread_ns)
-		*had = *got;
-}
-
-/* Which calls were left together is a guess, so nearly all of them must agree. */
-static bool is_sound(const struct ops *o, size_t k, const struct filter *f)
-{
-	const struct rk_align_rank *r = &o->out[k];
-
-	return r->status == RK_ALIGNED && !is_loose(o->i, r, k) && !is_chance(o->i, r, k) &&
-	       (f->how == ANY || (r->matched >= SURE && r->rejected * 20 <= r->matched));
-}
-
 static int try_calls(struct ops *o, size_t reference, const struct filter *f, struct rk_error *err)
 {
 	struct rk_align_options opt = { .reference = reference };
+	const struct rk_align_input *in = o->i->in;
+	size_t n = o->i->n;
 	int rc;
 
-	pick_all(o, f);
-	rc = rk_align(o->in, o->i->n, &opt, o->out, err);
-	for (size_t k = 0; rc == 0 && k < o->i->n; k++)
-		if (o->i->out[k].status != RK_ALIGNED && o->in[k].ncalls && is_sound(o, k, f) &&
-		    widen(&o->out[k], &o->i->in[k], &o->in[k]))
-			take(o, k);
-	return rc;
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && in[o->order[to]].node == in[o->order[from]].node;)
+			to++;
+		for (size_t k = from; k < to; k++)
+			pick(o, o->order[k], f, from, to);
+	}
+	rc = rk_align(o->in, n, &opt, o->out, err);
+	if (rc < 0)
+		return rc;
+	for (size_t k = 0; k < n; k++) {
+		struct rk_align_rank *had = &o->found[k], *got = &o->out[k];
+		int64_t t, apart;
+
+		if (o->i->out[k].status == RK_ALIGNED || !o->in[k].ncalls ||
+		    got->status != RK_ALIGNED || is_loose(o->i, got, k) || is_chance(o->i, got, k))
+			continue;
+		/* which calls were left together is a guess, so nearly all of them must agree */
+		if (f->how != ANY && (got->matched < SURE || got->rejected * 20 > got->matched))
+			continue;
+		if (!widen(got, &in[k], &o->in[k]))
+			continue;
+		if (had->status != RK_ALIGNED) {
+			*had = *got;
+			continue;
+		}
+		/* both give the reference's clock at the first call: they must agree within their errors */
+		t = in[k].calls[0].start_ns;
+		apart = llabs(rk_align_to_reference(had, t) - rk_align_to_reference(got, t));
+		if (apart > had->error_ns + got->error_ns)
+			o->doubt[k] = true;
+		/* the match with the smallest scatter of ends is the most likely one */
+		if (got->spread_ns < had->spread_ns)
+			*had = *got;
+	}
+	return 0;
 }
 
 /* Ranks that have calls and are neither aligned nor found. */
@@ -307,20 +290,25 @@ static int try_ops(struct ops *o, size_t reference, const struct rk_rank_calls *
 		   struct rk_error *err)
 {
 	const struct rk_calls_op *op;
-	size_t tried = 0;
-	int rc = 0;
+	size_t tried = 0, most = apart ? APART_MAX : OPS_MAX;
+	int rc;
 
-	for (size_t k = 0; rc == 0 && (op = rk_rank_calls_op(calls, k)); k++) {
+	for (size_t k = 0; (op = rk_rank_calls_op(calls, k)); k++) {
 		struct filter f = { op->sig, apart ? TOGETHER : ANY };
 
-		if (!op->sig || !op->all || tried++ >= (apart ? APART_MAX : OPS_MAX))
+		if (!op->sig || !op->all || tried++ >= most)
 			continue;
 		rc = try_calls(o, reference, &f, err);
+		if (rc < 0)
+			return rc;
+		if (!apart)
+			continue;
 		f.how = APART;
-		if (rc == 0 && apart)
-			rc = try_calls(o, reference, &f, err);
+		rc = try_calls(o, reference, &f, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* Ranks that `out` has not aligned to `reference`, by the calls of one operation. */
@@ -352,11 +340,17 @@ static int align_by_ops(struct input *i, size_t reference, const struct rk_rank_
 			o.order[at] = o.order[at - 1];
 		o.order[at] = k;
 	}
-	if (rk_rank_calls_op(calls, 1))
+	if (rk_rank_calls_op(calls, 1)) {
 		rc = try_ops(&o, reference, calls, false, err);
-	if (rc == 0 && is_needed(i, o.found))
+		if (rc < 0)
+			goto out;
+	}
+	if (is_needed(i, o.found)) {
 		rc = try_ops(&o, reference, calls, true, err);
-	for (size_t k = 0; rc == 0 && k < i->n; k++)
+		if (rc < 0)
+			goto out;
+	}
+	for (size_t k = 0; k < i->n; k++)
 		if (o.found[k].status == RK_ALIGNED && !o.doubt[k])
 			i->out[k] = o.found[k];
 out:
@@ -396,13 +390,13 @@ static int input_make(const struct rk_members *m, const struct rk_rank_calls *ca
 
 		i->in[k] = (struct rk_align_input){ .rank = v->rank,
 						    .node = v->machine,
-						    .stamp_error_ns = v->clock_error_ns < 0 ?
-									      STAMP_NS :
-									      v->clock_error_ns,
+						    .stamp_error_ns = v->clock_error_ns,
 						    .calls = ranks[k].v,
 						    .ncalls = ranks[k].n,
 						    .snapshots = v->snapshots,
 						    .nsnapshots = v->nsnapshots };
+		if (v->clock_error_ns < 0)
+			i->in[k].stamp_error_ns = STAMP_NS;
 	}
 	return set_jitter(i, err);
 }
@@ -423,23 +417,6 @@ static size_t other_reference(const struct input *i, const size_t *tried, size_t
 	return i->n;
 }
 
-/* Rejects alignments by calls that are not the same collective. */
-static int align_from(struct input *i, size_t reference, struct rk_error *err)
-{
-	struct rk_align_options opt = { .reference = reference };
-	int rc = rk_align(i->in, i->n, &opt, i->out, err);
-
-	for (size_t k = 0; rc == 0 && k < i->n; k++) {
-		if (is_chance(i, &i->out[k], k)) {
-			i->out[k].status = RK_ALIGN_NO_COMMON;
-		} else if (is_loose(i, &i->out[k], k)) {
-			i->out[k].status = RK_ALIGN_CONTRADICT;
-			i->loose[k] = true;
-		}
-	}
-	return rc;
-}
-
 /* Stops when more than half of the ranks are aligned: no other reference can have more. */
 static int choose(struct input *i, const struct rk_rank_calls *calls, size_t *ret,
 		  struct rk_error *err)
@@ -448,16 +425,28 @@ static int choose(struct input *i, const struct rk_rank_calls *calls, size_t *re
 	bool parted = false;
 
 	while (n < TRIES && at < i->n && most * 2 <= i->n) {
+		struct rk_align_options opt = { .reference = at };
 		size_t aligned = 0;
-		int rc = align_from(i, at, err);
+		int rc = rk_align(i->in, i->n, &opt, i->out, err);
 
-		/* expensive, so only once, from a reference that has calls */
-		if (rc == 0 && !parted && i->in[at].ncalls) {
-			rc = align_by_ops(i, at, calls, err);
-			parted = true;
-		}
 		if (rc < 0)
 			return rc;
+		/* reject alignments by calls that are not the same collective */
+		for (size_t k = 0; k < i->n; k++) {
+			if (is_chance(i, &i->out[k], k)) {
+				i->out[k].status = RK_ALIGN_NO_COMMON;
+			} else if (is_loose(i, &i->out[k], k)) {
+				i->out[k].status = RK_ALIGN_CONTRADICT;
+				i->loose[k] = true;
+			}
+		}
+		/* expensive, so only once, from a reference that has calls */
+		if (!parted && i->in[at].ncalls) {
+			rc = align_by_ops(i, at, calls, err);
+			if (rc < 0)
+				return rc;
+			parted = true;
+		}
 		for (size_t k = 0; k < i->n; k++)
 			aligned += i->out[k].status == RK_ALIGNED;
 		tried[n++] = at;
@@ -567,13 +556,15 @@ int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	for (size_t i = 0; rc == 0 && i < m->n; i++)
+	for (size_t i = 0; i < m->n; i++) {
 		rc = clock_make(&c, &in, i, rk_rank_calls_assumed(calls), err);
-	if (rc < 0)
-		rk_rank_clocks_release(&c);
-	else
-		*ret = c;
+		if (rc < 0)
+			goto out;
+	}
+	*ret = c;
+	c.v = NULL;
 out:
+	rk_rank_clocks_release(&c);
 	rk_free(in.in);
 	rk_free(in.out);
 	rk_free(in.best);

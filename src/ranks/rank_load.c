@@ -32,16 +32,18 @@ struct class
 static enum kind kind_of(struct class *c, uint32_t name)
 {
 	uint32_t *at = rk_idmap_at(&c->seen, name);
-	const char *text;
-	size_t len;
-	bool comm;
 
 	if (!at)
 		return KIND_UNKNOWN;
 	if (!*at) {
-		text = rk_strtab_borrow(c->names, name, &len);
-		comm = c->communicates ? c->communicates(text, len) :
-					 rk_comm_of(text, len).kind != RK_COMM_NOT;
+		size_t len;
+		const char *text = rk_strtab_borrow(c->names, name, &len);
+		bool comm;
+
+		if (c->communicates)
+			comm = c->communicates(text, len);
+		else
+			comm = rk_comm_of(text, len).kind != RK_COMM_NOT;
 		*at = comm ? KIND_COMM : KIND_COMPUTE;
 	}
 	return (enum kind) * at;
@@ -139,11 +141,11 @@ static void sweep_add(struct sweep *s, const struct rk_stretch *t)
 		s->until[0] = s->until[1] = t->start;
 	}
 	s->mark = t->start;
-	from = t->start > s->until[k] ? t->start : s->until[k];
+	from = rk_max_i64(t->start, s->until[k]);
 	if (t->end <= from)
 		return;
 	s->busy[k] += t->end - from;
-	to = t->end < s->until[!k] ? t->end : s->until[!k];
+	to = rk_min_i64(t->end, s->until[!k]);
 	if (to > from)
 		s->both += to - from;
 	s->until[k] = t->end;
@@ -190,36 +192,27 @@ static int load_rank(struct rk_rank_load *l, int64_t rank, uint32_t *ret, struct
 	return rk_order_new(l->ctx->tmpdir, l->held, &l->order, err);
 }
 
-static bool times_of(struct rk_rank_load *l, const struct rk_batch *b, size_t i,
-		     struct rk_stretch *ret)
-{
-	const struct rk_column *start = &b->cols[RK_K_START], *dur = &b->cols[RK_K_DURATION];
-	int64_t d;
-
-	if (!rk_column_has(start, i) || !rk_column_has(dur, i))
-		return false;
-	d = ((const int64_t *)dur->data)[i];
-	ret->start = ((const int64_t *)start->data)[i];
-	if (d < 0 || (!d && !ret->start)) /* start and duration 0: time unknown */
-		return false;
-	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
-		return true;
-	l->far++;
-	return false;
-}
-
 static int load_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, uint32_t number,
 		    struct rk_error *err)
 {
+	const struct rk_column *start = &b->cols[RK_K_START], *dur = &b->cols[RK_K_DURATION];
 	struct rank *r = &l->ranks[number];
 	struct rk_stretch s = { .device = number };
+	int64_t d;
 	enum kind kind;
 
 	r->kernels++;
-	if (!times_of(l, b, i, &s))
+	if (!rk_column_has(start, i) || !rk_column_has(dur, i))
 		return 0;
-	if (!rk_add_i64(r->kernel_ns, s.end - s.start, &r->kernel_ns))
-		r->kernel_ns = INT64_MAX;
+	d = ((const int64_t *)dur->data)[i];
+	s.start = ((const int64_t *)start->data)[i];
+	if (d < 0 || (!d && !s.start)) /* start and duration 0: time unknown */
+		return 0;
+	if (s.start < -TIME_MAX || !rk_add_i64(s.start, d, &s.end) || s.end > TIME_MAX) {
+		l->far++;
+		return 0;
+	}
+	r->kernel_ns = rk_add_saturated(r->kernel_ns, d);
 	if (!r->timed || s.start < r->first)
 		r->first = s.start;
 	if (!r->timed || s.end > r->last)
@@ -244,21 +237,26 @@ int rk_rank_load_add(struct rk_rank_load *l, const struct rk_batch *b, struct rk
 	const int32_t *ranks = rank->data;
 	uint32_t number = NOBODY;
 	int64_t last = -1; /* the rank that `number` is of */
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; ranks && rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; ranks && i < b->nrows; i++) {
 		if (!rk_column_has(rank, i) || ranks[i] < 0 || is_barrier(b, i))
 			continue;
 		if (ranks[i] != last) {
 			last = ranks[i];
 			rc = load_rank(l, last, &number, err);
+			if (rc < 0)
+				return rc;
 		}
-		if (number == NOBODY)
+		if (number == NOBODY) {
 			l->turned_away++;
-		else if (rc == 0)
-			rc = load_row(l, b, i, number, err);
+			continue;
+		}
+		rc = load_row(l, b, i, number, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -268,32 +266,12 @@ static int by_rank(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static void tell_load(const struct rk_rank_load *l)
-{
-	struct rk_diag *d = l->ctx->diag;
-	uint64_t late = 0;
-
-	for (size_t i = 0; i < l->keys.n; i++)
-		late += l->ranks[i].late != 0;
-	if (late)
-		rk_diag_add(d, "rank-order", "", 0, late,
-			    "ranks whose kernels are not in time order; their compute and "
-			    "communication times are unknown; convert the run to Parquet first to "
-			    "sort them");
-	if (l->far)
-		rk_diag_add(d, "time-out-of-range", "", 0, l->far,
-			    "kernels more than 146 years from time 0; not included in the times "
-			    "of their rank");
-	if (l->turned_away)
-		rk_diag_add(d, "many-ranks", "", 0, l->turned_away,
-			    "kernels not included in the report of ranks: more than %d ranks",
-			    RK_LOAD_RANKS);
-}
-
 int rk_rank_load_finish(struct rk_rank_load *l, struct rk_load_line **ret, size_t *ret_n,
 			struct rk_error *err)
 {
+	struct rk_diag *d = l->ctx->diag;
 	struct rk_load_line *lines;
+	uint64_t late = 0;
 	int rc = settle(l, err);
 
 	if (rc < 0)
@@ -314,15 +292,29 @@ int rk_rank_load_finish(struct rk_rank_load *l, struct rk_load_line **ret, size_
 						  .comm_ns = -1,
 						  .both_ns = -1,
 						  .idle_ns = -1 };
-		if (r->late)
+		if (r->late) {
+			late++;
 			continue;
+		}
 		lines[i].compute_ns = s->busy[0];
 		lines[i].comm_ns = s->busy[1];
 		lines[i].both_ns = s->both;
 		lines[i].idle_ns = r->last - r->first - (s->busy[0] + s->busy[1] - s->both);
 	}
 	qsort(lines, l->keys.n, sizeof(*lines), by_rank);
-	tell_load(l);
+	if (late)
+		rk_diag_add(d, "rank-order", "", 0, late,
+			    "ranks whose kernels are not in time order; their compute and "
+			    "communication times are unknown; convert the run to Parquet first to "
+			    "sort them");
+	if (l->far)
+		rk_diag_add(d, "time-out-of-range", "", 0, l->far,
+			    "kernels more than 146 years from time 0; not included in the times "
+			    "of their rank");
+	if (l->turned_away)
+		rk_diag_add(d, "many-ranks", "", 0, l->turned_away,
+			    "kernels not included in the report of ranks: more than %d ranks",
+			    RK_LOAD_RANKS);
 	*ret = lines;
 	*ret_n = l->keys.n;
 	return 0;
@@ -339,7 +331,7 @@ double rk_rank_load_imbalance(const struct rk_load_line *lines, size_t n)
 		if (v < 0)
 			continue;
 		sum += v;
-		most = v > most ? v : most;
+		most = fmax(most, v);
 		known++;
 	}
 	return sum > 0 ? most / (sum / (double)known) - 1 : NAN;
@@ -458,7 +450,7 @@ static void fold(struct rk_rank_spread *s, uint32_t keep)
 	for (size_t i = 0; i < s->nlines; i++)
 		s->lines[i].last = 0;
 	/* one rank has at most one cell per name, and the number of names is limited elsewhere */
-	s->limit = 2 * left > s->max_cells ? 2 * left : s->max_cells;
+	s->limit = rk_max(2 * left, s->max_cells);
 }
 
 static uint64_t place_hash(uint32_t line, uint32_t rank)
@@ -466,28 +458,7 @@ static uint64_t place_hash(uint32_t line, uint32_t rank)
 	return rk_hash_u64((uint64_t)line << 32 | rank);
 }
 
-/* Makes room for one more cell: folds at the limit. False when out of memory. */
-static bool make_cell_room(struct rk_rank_spread *s, uint32_t keep)
-{
-	struct total *cells;
-
-	if (s->ncells >= s->limit) {
-		fold(s, keep);
-		rk_index_release(&s->by_place);
-		for (size_t i = 0; i < s->ncells; i++)
-			if (!rk_index_add(&s->by_place,
-					  place_hash(s->cells[i].line, s->cells[i].rank),
-					  (uint32_t)i))
-				return false;
-	}
-	cells = rk_grow(s->cells, &s->cap_cells, s->ncells + 1, sizeof(*cells));
-	if (!cells)
-		return false;
-	s->cells = cells;
-	return true;
-}
-
-/* The cell of a name and a rank; created if needed. */
+/* The cell of a name and a rank; created if needed. At the limit, folds all other ranks. */
 static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, struct rk_error *err)
 {
 	uint64_t hash = place_hash(line, rank);
@@ -497,12 +468,27 @@ static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, str
 	while (i != RK_INDEX_NONE && (s->cells[i].line != line || s->cells[i].rank != rank))
 		i = rk_index_next(&s->by_place, hash, &at);
 	if (i == RK_INDEX_NONE) {
-		if (!make_cell_room(s, rank) ||
-		    !rk_index_add(&s->by_place, hash, (uint32_t)s->ncells))
+		struct total *cells;
+
+		if (s->ncells >= s->limit) {
+			fold(s, rank);
+			rk_index_release(&s->by_place);
+			for (i = 0; i < s->ncells; i++)
+				if (!rk_index_add(&s->by_place,
+						  place_hash(s->cells[i].line, s->cells[i].rank),
+						  i))
+					return rk_fail_nomem(err);
+		}
+		cells = rk_grow(s->cells, &s->cap_cells, s->ncells + 1, sizeof(*cells));
+		if (!cells)
 			return rk_fail_nomem(err);
-		s->lines[line].broken |= s->folded[rank];
-		i = (uint32_t)s->ncells++;
+		s->cells = cells;
+		i = (uint32_t)s->ncells;
+		if (!rk_index_add(&s->by_place, hash, i))
+			return rk_fail_nomem(err);
+		s->ncells++;
 		s->cells[i] = (struct total){ line, rank, 0 };
+		s->lines[line].broken |= s->folded[rank];
 	}
 	s->lines[line].rank = rank;
 	s->lines[line].last = (size_t)i + 1;
@@ -513,16 +499,20 @@ static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, str
 static int find_line(struct rk_rank_spread *s, uint32_t name, uint32_t *ret, struct rk_error *err)
 {
 	enum kind kind = kind_of(&s->class, name);
-	uint32_t *at = kind == KIND_COMPUTE ? rk_idmap_at(&s->by_name, name) : NULL;
-	struct line *lines;
+	uint32_t *at;
 
 	*ret = NOBODY;
 	if (kind == KIND_COMM)
 		return 0;
+	if (kind == KIND_UNKNOWN)
+		return rk_fail_nomem(err);
+	at = rk_idmap_at(&s->by_name, name);
 	if (!at)
 		return rk_fail_nomem(err);
 	if (!*at) {
-		lines = rk_grow(s->lines, &s->cap_lines, s->nlines + 1, sizeof(*lines));
+		struct line *lines =
+			rk_grow(s->lines, &s->cap_lines, s->nlines + 1, sizeof(*lines));
+
 		if (!lines)
 			return rk_fail_nomem(err);
 		s->lines = lines;
@@ -544,17 +534,17 @@ static int spread_row(struct rk_rank_spread *s, uint32_t name, uint32_t rank, in
 	if (rc < 0 || at == NOBODY)
 		return rc;
 	n = &s->lines[at];
-	if (!n->last || n->rank != rank)
+	if (!n->last || n->rank != rank) {
 		rc = find_cell(s, at, rank, err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	total = &s->cells[n->last - 1].total;
-	if (!rk_add_i64(*total, dur, total))
-		*total = INT64_MAX;
+	*total = rk_add_saturated(*total, dur);
 	return 0;
 }
 
-/* NOBODY: too many ranks; tell_load warns about it. */
+/* NOBODY: too many ranks; the loads warn about it. */
 static int spread_rank(struct rk_rank_spread *s, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	int rc = rk_keys_number(&s->keys, (struct rk_key3){ rank, 0, 0 }, ret, err);
@@ -581,20 +571,25 @@ int rk_rank_spread_add(struct rk_rank_spread *s, const struct rk_batch *b, struc
 	const int64_t *durs = b->cols[RK_K_DURATION].data;
 	uint32_t number = NOBODY;
 	int64_t last = -1;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; ranks && durs && rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; ranks && durs && i < b->nrows; i++) {
 		if (!rk_column_has(&b->cols[RK_K_RANK], i) || ranks[i] < 0 ||
 		    !rk_column_has(&b->cols[RK_K_DURATION], i) || durs[i] < 0 || is_barrier(b, i))
 			continue;
 		if (ranks[i] != last) {
 			last = ranks[i];
 			rc = spread_rank(s, last, &number, err);
+			if (rc < 0)
+				return rc;
 		}
-		if (rc == 0 && number != NOBODY)
-			rc = spread_row(s, rk_batch_id(b, RK_K_NAME, i), number, durs[i], err);
+		if (number == NOBODY)
+			continue;
+		rc = spread_row(s, rk_batch_id(b, RK_K_NAME, i), number, durs[i], err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int by_excess(const void *pa, const void *pb)

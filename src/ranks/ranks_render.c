@@ -26,22 +26,6 @@ static void known(struct rk_json_out *j, const char *key, int64_t v)
 		rk_json_int(j, key, v);
 }
 
-static void put_clock(struct rk_json_out *j, const struct rk_ranks_rank *r)
-{
-	rk_json_text(j, "clock", clock_words[r->clock]);
-	if (r->clock == RK_CLOCK_ALONE) {
-		rk_json_null(j, "offset_ns");
-		rk_json_null(j, "drift_ppm");
-		rk_json_null(j, "error_ns");
-	} else {
-		rk_json_int(j, "offset_ns", r->offset_ns);
-		rk_json_real(j, "drift_ppm", r->drift_ppm);
-		known(j, "error_ns", r->error_ns);
-	}
-	rk_json_text(j, "clock_by", or_null(r->clock_by));
-	rk_json_text(j, "clock_note", or_null(r->clock_note));
-}
-
 static void put_rank(struct rk_json_out *j, const struct rk_ranks_rank *r)
 {
 	rk_json_object_flat(j, NULL);
@@ -69,7 +53,18 @@ static void put_rank(struct rk_json_out *j, const struct rk_ranks_rank *r)
 	rk_json_uint(j, "last", r->last);
 	rk_json_int(j, "wait_ns", r->wait_ns);
 	rk_json_int(j, "caused_ns", r->caused_ns);
-	put_clock(j, r);
+	rk_json_text(j, "clock", clock_words[r->clock]);
+	if (r->clock == RK_CLOCK_ALONE) {
+		rk_json_null(j, "offset_ns");
+		rk_json_null(j, "drift_ppm");
+		rk_json_null(j, "error_ns");
+	} else {
+		rk_json_int(j, "offset_ns", r->offset_ns);
+		rk_json_real(j, "drift_ppm", r->drift_ppm);
+		known(j, "error_ns", r->error_ns);
+	}
+	rk_json_text(j, "clock_by", or_null(r->clock_by));
+	rk_json_text(j, "clock_note", or_null(r->clock_note));
 	rk_json_close(j);
 }
 
@@ -140,38 +135,32 @@ static void put_problem(struct rk_json_out *j, const struct rk_ranks_problem *p)
 		rk_json_close(j);                \
 	} while (0)
 
-static void put_head(struct rk_json_out *j, const struct rk_ranks *k)
-{
-	struct rk_list says = { 0 };
-
-	if (k->size)
-		rk_json_uint(j, "size", k->size);
-	else
-		rk_json_null(j, "size");
-	if (k->nodes)
-		rk_json_uint(j, "nodes", k->nodes);
-	else
-		rk_json_null(j, "nodes");
-	rk_json_text(j, "job", or_null(k->job));
-	rk_json_real(j, "imbalance", k->imbalance);
-	rk_json_int(j, "intra_ns", k->intra_ns);
-	rk_json_int(j, "inter_ns", k->inter_ns);
-	known(j, "reference", k->reference);
-	if (k->reference < 0)
-		rk_json_null(j, "base_ns");
-	else
-		rk_json_int(j, "base_ns", k->base_ns);
-	rk_ranks_say(&says, k);
-	rk_json_list(j, "summary", &says);
-	rk_list_release(&says);
-}
-
 void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k)
 {
+	struct rk_list says = { 0 };
 	struct rk_json_out j;
 
 	rk_json_begin(&j, out);
-	put_head(&j, k);
+	if (k->size)
+		rk_json_uint(&j, "size", k->size);
+	else
+		rk_json_null(&j, "size");
+	if (k->nodes)
+		rk_json_uint(&j, "nodes", k->nodes);
+	else
+		rk_json_null(&j, "nodes");
+	rk_json_text(&j, "job", or_null(k->job));
+	rk_json_real(&j, "imbalance", k->imbalance);
+	rk_json_int(&j, "intra_ns", k->intra_ns);
+	rk_json_int(&j, "inter_ns", k->inter_ns);
+	known(&j, "reference", k->reference);
+	if (k->reference < 0)
+		rk_json_null(&j, "base_ns");
+	else
+		rk_json_int(&j, "base_ns", k->base_ns);
+	rk_ranks_say(&says, k);
+	rk_json_list(&j, "summary", &says);
+	rk_list_release(&says);
 	EACH(&j, "ranks", put_rank, k->ranks, k->nranks);
 	EACH(&j, "collectives", put_collective, k->collectives, k->ncollectives);
 	EACH(&j, "spreads", put_spread, k->spreads, k->nspreads);
@@ -198,36 +187,6 @@ static void cell_text(struct rk_bytes *out, const char *s)
 	rk_csv_cell(out, s, strlen(s));
 }
 
-static void put_row(struct rk_bytes *out, const struct rk_ranks_rank *r)
-{
-	bool timed = r->kernels != 0, related = r->clock != RK_CLOCK_ALONE;
-
-	rk_put_integer(out, r->rank);
-	cell_known(out, r->local_rank, r->local_rank >= 0);
-	cell_text(out, r->node);
-	cell_text(out, r->state);
-	cell_known(out, r->status, r->status >= 0);
-	rk_bytes_printf(out, ",%" PRIu64, r->kernels);
-	cell_known(out, r->kernel_ns, true);
-	cell_known(out, r->first_ns, timed);
-	cell_known(out, r->last_ns, timed);
-	cell_known(out, r->compute_ns, r->compute_ns >= 0);
-	cell_known(out, r->comm_ns, r->comm_ns >= 0);
-	cell_known(out, r->both_ns, r->both_ns >= 0);
-	cell_known(out, r->idle_ns, r->idle_ns >= 0);
-	rk_bytes_printf(out, ",%" PRIu64 ",%" PRIu64, r->collectives, r->last);
-	cell_known(out, r->wait_ns, true);
-	cell_known(out, r->caused_ns, true);
-	rk_bytes_printf(out, ",%s", clock_words[r->clock]);
-	cell_known(out, r->offset_ns, related);
-	rk_bytes_put_u8(out, ',');
-	if (related)
-		rk_put_number(out, r->drift_ppm, "");
-	cell_known(out, r->error_ns, related && r->error_ns >= 0);
-	cell_text(out, r->clock_note);
-	rk_bytes_put_u8(out, '\n');
-}
-
 static void csv_form(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_ranks *k = what;
@@ -236,8 +195,35 @@ static void csv_form(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_bytes_puts(out, "rank,local_rank,node,state,status,kernels,kernel_ns,first_ns,last_ns,"
 			   "compute_ns,comm_ns,both_ns,idle_ns,collectives,last,wait_ns,caused_ns,"
 			   "clock,offset_ns,drift_ppm,error_ns,clock_note\n");
-	for (size_t i = 0; i < k->nranks; i++)
-		put_row(out, &k->ranks[i]);
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+		bool timed = r->kernels != 0, related = r->clock != RK_CLOCK_ALONE;
+
+		rk_put_integer(out, r->rank);
+		cell_known(out, r->local_rank, r->local_rank >= 0);
+		cell_text(out, r->node);
+		cell_text(out, r->state);
+		cell_known(out, r->status, r->status >= 0);
+		rk_bytes_printf(out, ",%" PRIu64, r->kernels);
+		cell_known(out, r->kernel_ns, true);
+		cell_known(out, r->first_ns, timed);
+		cell_known(out, r->last_ns, timed);
+		cell_known(out, r->compute_ns, r->compute_ns >= 0);
+		cell_known(out, r->comm_ns, r->comm_ns >= 0);
+		cell_known(out, r->both_ns, r->both_ns >= 0);
+		cell_known(out, r->idle_ns, r->idle_ns >= 0);
+		rk_bytes_printf(out, ",%" PRIu64 ",%" PRIu64, r->collectives, r->last);
+		cell_known(out, r->wait_ns, true);
+		cell_known(out, r->caused_ns, true);
+		rk_bytes_printf(out, ",%s", clock_words[r->clock]);
+		cell_known(out, r->offset_ns, related);
+		rk_bytes_put_u8(out, ',');
+		if (related)
+			rk_put_number(out, r->drift_ppm, "");
+		cell_known(out, r->error_ns, related && r->error_ns >= 0);
+		cell_text(out, r->clock_note);
+		rk_bytes_put_u8(out, '\n');
+	}
 }
 
 /* ---- all forms ---- */

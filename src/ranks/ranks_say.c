@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/page.h"
+#include "base/text.h"
 #include "ranks/ranks_parts.h"
 
 enum order { SLOWEST, WAITED_FOR, FASTEST, NORDERS };
@@ -23,7 +25,9 @@ bool rk_ranks_troubled(const struct rk_ranks_rank *r)
 
 size_t rk_ranks_limit(const struct rk_render_options *look, size_t n)
 {
-	return n <= RK_RANKS_WHOLE || !look->top || n < look->top ? n : look->top;
+	if (n <= RK_RANKS_WHOLE || !look->top)
+		return n;
+	return rk_min(n, look->top);
 }
 
 static int by_key(const void *pa, const void *pb)
@@ -120,16 +124,6 @@ static double sum_of(const struct rk_ranks_rank **v, size_t n)
 	return sum;
 }
 
-/* How many ranks of v (sorted by caused_ns) cause nearly all of the waiting; 0: too many to name. */
-static size_t count_few(const struct rk_ranks_rank **v, size_t n, double all)
-{
-	size_t few = 1;
-
-	while (few < n && few <= FEW && sum_of(v, few) < NEARLY_ALL * all)
-		few++;
-	return few > 1 && few <= FEW && few <= n / ONE_IN ? few : 0;
-}
-
 /*
  * Finds the node that causes nearly all of the waiting, and far more than its share of ranks: ranks
  * [*from, *from + count) of v, sorted by node. Returns the count; 0: no such node.
@@ -170,7 +164,7 @@ static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, si
 static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
 {
 	const struct rk_ranks_rank **v = rk_calloc(k->nranks + 1, sizeof(*v));
-	size_t few, node, from = 0, n = k->nranks;
+	size_t few = 1, node, from = 0, n = k->nranks;
 	double all, caused = 0;
 
 	if (!v) {
@@ -181,7 +175,10 @@ static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
 		v[i] = &k->ranks[i];
 	all = sum_of(v, n);
 	qsort(v, n, sizeof(*v), by_caused);
-	few = count_few(v, n, all);
+	while (few < n && few <= FEW && sum_of(v, few) < NEARLY_ALL * all)
+		few++;
+	if (few == 1 || few > FEW || few > n / ONE_IN)
+		few = 0; /* too many to name */
 	qsort(v, n, sizeof(*v), by_node);
 	node = count_node(v, n, all, &from);
 	if (node && (!few || few * 2 > node)) {
@@ -245,32 +242,23 @@ static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
 
 struct sums {
 	double span, comm, both, wait, caused;
-	double collectives,
-		late; /* time in all collectives; the part before the last rank arrived */
+	double collectives, late; /* all time in them; the part before the last rank arrived */
 	double judged_late, judged_wire; /* time in collectives with that verdict */
 	const struct rk_ranks_rank *busiest, *waited_for;
 	size_t meeting; /* ranks in collectives */
-	const char *
-		unseen; /* ranks whose arrival is unknown, or NULL: waiting for them looks like a slow network */
+	/* ranks whose arrival is unknown, or NULL: waiting for them looks like a slow network */
+	const char *unseen;
 };
-
-/* A rank whose clock is not aligned is only compared with ranks of its node. */
-static const char *unseen_of(const struct rk_ranks *k)
-{
-	bool absent = k->size > k->nranks, alone = false;
-
-	for (size_t i = 0; i < k->nranks; i++) {
-		absent |= !k->ranks[i].kernels;
-		alone |= k->ranks[i].collectives && k->ranks[i].clock == RK_CLOCK_ALONE;
-	}
-	if (absent)
-		return alone ? "missing ranks or ranks on other clocks" : "missing ranks";
-	return alone ? "ranks on other clocks" : NULL;
-}
 
 static struct sums sums_of(const struct rk_ranks *k)
 {
-	struct sums s = { .unseen = unseen_of(k) };
+	/* [absent][alone] */
+	static const char *const unseen[2][2] = {
+		{ NULL, "ranks on other clocks" },
+		{ "missing ranks", "missing ranks or ranks on other clocks" },
+	};
+	bool absent = k->size > k->nranks, alone = false;
+	struct sums s = { 0 };
 
 	for (size_t i = 0; i < k->nranks; i++) {
 		const struct rk_ranks_rank *r = &k->ranks[i];
@@ -287,7 +275,11 @@ static struct sums sums_of(const struct rk_ranks *k)
 		s.meeting += r->collectives > 0;
 		s.wait += (double)r->wait_ns;
 		s.caused += (double)r->caused_ns;
+		absent |= !r->kernels;
+		/* a rank whose clock is not aligned is only compared with ranks of its node */
+		alone |= r->collectives && r->clock == RK_CLOCK_ALONE;
 	}
+	s.unseen = unseen[absent][alone];
 	for (size_t i = 0; i < k->ncollectives; i++) {
 		const struct rk_ranks_collective *c = &k->collectives[i];
 
@@ -308,23 +300,6 @@ static const char *percent(char text[16], double share)
 
 	snprintf(text, 16, "%.*f %%", fabs(v) < 99.95 ? 1 : 0, v);
 	return text;
-}
-
-static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
-{
-	char text[16];
-
-	if (!s->busiest || !isfinite(k->imbalance))
-		return;
-	percent(text, k->imbalance);
-	if (k->imbalance <= BALANCED)
-		rk_list_addf(l,
-			     "balanced: rank %" PRId64
-			     ", the busiest, computes %s longer than the mean",
-			     s->busiest->rank, text);
-	else
-		rk_list_addf(l, "not balanced: rank %" PRId64 " computes %s longer than the mean",
-			     s->busiest->rank, text);
 }
 
 /*
@@ -381,8 +356,7 @@ static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct
 		rk_list_addf(l,
 			     "likely straggler%s: rank%s %s, waiting less than half as long as the "
 			     "mean; ranks wait %s of their time%s",
-			     n > 1 ? "s" : "", n > 1 ? "s" : "", rk_bytes_str(&who), of_time,
-			     untold);
+			     rk_plural(n), rk_plural(n), rk_bytes_str(&who), of_time, untold);
 	l->bad |= who.bad;
 	rk_bytes_release(&who);
 	return n > 0;
@@ -419,92 +393,84 @@ static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struc
 		rk_list_addf(l, "ranks wait %s of their time%s", of_time, untold);
 }
 
-static void say_hidden(struct rk_list *l, const struct sums *s)
-{
-	char share[16], hidden[16];
-
-	if (s->comm <= 0 || s->span <= 0)
-		return;
-	rk_list_addf(l, "communication takes %s of rank time; %s of it is hidden behind compute",
-		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
-}
-
-static void say_unclear(struct rk_list *l, const struct sums *s, double late)
-{
-	char text[16];
-
-	if (late > MOSTLY)
-		rk_list_addf(l,
-			     "probably not the network: %s of collective time is spent waiting for "
-			     "the last rank, but the clocks are too uncertain to be sure",
-			     percent(text, late));
-	else if (late < 1 - MOSTLY)
-		rk_list_addf(l,
-			     "probably the network%s%s: %s of collective time is spent after the "
-			     "last rank arrived, but the clocks are too uncertain to be sure",
-			     s->unseen ? ", or " : "", s->unseen ? s->unseen : "",
-			     percent(text, 1 - late));
-	else
-		rk_list_addf(l,
-			     "both late ranks and the network: %s of collective time is spent "
-			     "waiting for the last rank, as far as the clocks%s show",
-			     percent(text, late),
-			     s->unseen ? " and the ranks that can be compared" : "");
-}
-
 /* The verdicts already take the clock errors into account. */
 static void say_wire(struct rk_list *l, const struct sums *s)
 {
-	double late = s->collectives > 0 ? s->late / s->collectives : 0;
-	char text[16];
+	char before[16], after[16]; /* the last rank arrived */
+	double late;
 
 	if (s->collectives <= 0)
 		return;
+	late = s->late / s->collectives;
+	percent(before, late);
+	percent(after, 1 - late);
 	if (s->judged_late > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "not the network: %s of collective time is spent waiting for the last "
 			     "rank",
-			     percent(text, late));
+			     before);
 	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
 		rk_list_addf(l,
 			     "the network, or %s: %s of collective time is spent after the last of "
 			     "the other ranks arrived",
-			     s->unseen, percent(text, 1 - late));
+			     s->unseen, after);
 	else if (s->judged_wire > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "the network: %s of collective time is spent after the last rank "
 			     "arrived",
-			     percent(text, 1 - late));
+			     after);
+	else if (late > MOSTLY)
+		rk_list_addf(l,
+			     "probably not the network: %s of collective time is spent waiting for "
+			     "the last rank, but the clocks are too uncertain to be sure",
+			     before);
+	else if (late < 1 - MOSTLY)
+		rk_list_addf(l,
+			     "probably the network%s%s: %s of collective time is spent after the "
+			     "last rank arrived, but the clocks are too uncertain to be sure",
+			     s->unseen ? ", or " : "", rk_text_or_empty(s->unseen), after);
 	else
-		say_unclear(l, s, late);
-}
-
-static void say_nodes(struct rk_list *l, const struct rk_ranks *k)
-{
-	struct rk_bytes text;
-
-	if (k->intra_ns <= 0 || k->inter_ns <= 0)
-		return;
-	rk_bytes_init(&text, 256);
-	rk_bytes_puts(&text, "collectives between nodes ");
-	rk_put_duration(&text, (double)k->inter_ns);
-	rk_bytes_puts(&text, ", within a node ");
-	rk_put_duration(&text, (double)k->intra_ns);
-	rk_bytes_puts(&text, ", summed over ranks");
-	if (rk_bytes_str(&text))
-		rk_list_add(l, rk_bytes_str(&text));
-	else
-		l->bad = true;
-	rk_bytes_release(&text);
+		rk_list_addf(l,
+			     "both late ranks and the network: %s of collective time is spent "
+			     "waiting for the last rank, as far as the clocks%s show",
+			     before, s->unseen ? " and the ranks that can be compared" : "");
 }
 
 void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k)
 {
 	struct sums s = sums_of(k);
+	char share[16], hidden[16];
 
-	say_balance(l, k, &s);
+	if (s.busiest && isfinite(k->imbalance) && k->imbalance <= BALANCED)
+		rk_list_addf(l,
+			     "balanced: rank %" PRId64
+			     ", the busiest, computes %s longer than the mean",
+			     s.busiest->rank, percent(share, k->imbalance));
+	else if (s.busiest && isfinite(k->imbalance))
+		rk_list_addf(l, "not balanced: rank %" PRId64 " computes %s longer than the mean",
+			     s.busiest->rank, percent(share, k->imbalance));
+
 	say_waiting(l, k, &s);
-	say_hidden(l, &s);
+	if (s.comm > 0 && s.span > 0)
+		rk_list_addf(l,
+			     "communication takes %s of rank time; %s of it is hidden behind "
+			     "compute",
+			     percent(share, s.comm / s.span), percent(hidden, s.both / s.comm));
 	say_wire(l, &s);
-	say_nodes(l, k);
+
+	if (k->intra_ns > 0 && k->inter_ns > 0) {
+		struct rk_bytes text;
+
+		rk_bytes_init(&text, 256);
+		rk_bytes_puts(&text, "collectives between nodes ");
+		rk_put_duration(&text, (double)k->inter_ns);
+		rk_bytes_puts(&text, ", within a node ");
+		rk_put_duration(&text, (double)k->intra_ns);
+		rk_bytes_puts(&text, ", summed over ranks");
+		if (rk_bytes_str(&text))
+			rk_list_add(l, rk_bytes_str(&text));
+		else
+			l->bad = true;
+		rk_bytes_release(&text);
+	}
 }

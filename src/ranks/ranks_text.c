@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "ranks/ranks_parts.h"
@@ -26,11 +27,6 @@ enum {
 #define DRIFT_SHOWN 0.005 /* ppm */
 #define NOTICED 0.01      /* smaller imbalances are not shown */
 
-static size_t at_least(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 static bool wide(const struct rk_page *p)
 {
 	return !p->look->columns || p->look->columns >= WIDE_COLUMNS;
@@ -44,23 +40,26 @@ static bool narrow(const struct rk_page *p)
 /* The width of a node name. */
 static size_t node_columns(struct rk_page *p, const char *node)
 {
-	size_t most = narrow(p) ? NODE_NARROW : NODE_COLUMNS, n;
+	size_t n;
 
 	rk_put_printable(&p->cell, node, strlen(node), p->look->utf8);
 	n = rk_utf8_columns((const char *)p->cell.data, p->cell.len);
 	p->out->bad |= p->cell.bad;
 	rk_bytes_clear(&p->cell);
-	return n < most ? n : most;
+	return rk_min(n, narrow(p) ? NODE_NARROW : NODE_COLUMNS);
 }
 
 static void node_cell(struct rk_page *p, const char *node, size_t columns)
 {
-	rk_put_printable(&p->cell, node[0] ? node : "-", strlen(node[0] ? node : "-"),
-			 p->look->utf8);
+	const char *cut = p->look->utf8 ? "…" : "...";
+
+	if (!node[0])
+		node = "-";
+	rk_put_printable(&p->cell, node, strlen(node), p->look->utf8);
 	if (rk_utf8_columns((const char *)p->cell.data, p->cell.len) > columns) {
 		p->cell.len = rk_utf8_fit((const char *)p->cell.data, p->cell.len,
-					  columns - (p->look->utf8 ? 1 : 3));
-		rk_bytes_puts(&p->cell, p->look->utf8 ? "…" : "...");
+					  columns - rk_utf8_columns(cut, strlen(cut)));
+		rk_bytes_puts(&p->cell, cut);
 	}
 	rk_page_left(p, columns);
 }
@@ -68,9 +67,7 @@ static void node_cell(struct rk_page *p, const char *node, size_t columns)
 /* These tables come in addition to the kernels: half as long is enough. */
 static size_t half_top(const struct rk_page *p, size_t n)
 {
-	size_t limit = (p->look->top + 1) / 2;
-
-	return !p->look->top || n < limit ? n : limit;
+	return p->look->top ? rk_min(n, (p->look->top + 1) / 2) : n;
 }
 
 static void put_more(struct rk_page *p, size_t n, const char *what)
@@ -92,6 +89,11 @@ static void share_cell(struct rk_page *p, double share)
 	else
 		rk_bytes_puts(&p->cell, "-");
 	rk_page_right(p, SHARE_COLUMNS);
+}
+
+static double known(int64_t ns)
+{
+	return ns < 0 ? NAN : (double)ns;
 }
 
 static void rank_cell(struct rk_page *p, int64_t rank, size_t columns)
@@ -134,7 +136,7 @@ static int by_doubt(const void *pa, const void *pb)
 static bool same_clock(const struct rk_ranks_rank *a, const struct rk_ranks_rank *b)
 {
 	/* smaller differences are not visible in the output */
-	double near = 1 + (double)(a->error_ns > 0 ? a->error_ns : 0) / 100;
+	double near = 1 + (double)rk_max_i64(a->error_ns, 0) / 100;
 
 	return a->clock == b->clock && b->rank == a->rank + 1 && strcmp(a->node, b->node) == 0 &&
 	       strcmp(a->clock_note, b->clock_note) == 0 &&
@@ -162,7 +164,7 @@ static void put_clock(struct rk_page *p, const struct clocks *c, const struct rk
 	}
 	rk_put_duration(&p->cell, (double)r->offset_ns);
 	rk_page_right(p, OFFSET_COLUMNS);
-	rk_put_duration(&p->cell, r->error_ns < 0 ? NAN : (double)r->error_ns);
+	rk_put_duration(&p->cell, known(r->error_ns));
 	rk_page_right(p, OFFSET_COLUMNS);
 	rk_bytes_printf(&p->cell, "%.3f", r->drift_ppm);
 	rk_page_right(p, RANK_COLUMNS);
@@ -260,7 +262,7 @@ static void put_collectives(struct rk_page *p, const struct rk_ranks *k)
 	if (!k->ncollectives)
 		return;
 	for (size_t i = 0; i < k->ncollectives; i++) {
-		most = k->collectives[i].calls > most ? k->collectives[i].calls : most;
+		most = rk_max(most, k->collectives[i].calls);
 		matched += k->collectives[i].calls;
 		unmatched += k->collectives[i].unmatched;
 	}
@@ -295,30 +297,14 @@ static void put_collectives(struct rk_page *p, const struct rk_ranks *k)
 
 /* ---- imbalance ---- */
 
-static void put_spread(struct rk_page *p, const struct rk_ranks_spread *s)
-{
-	share_cell(p, s->imbalance);
-	rk_page_time(p, (double)s->max_ns - s->mean_ns);
-	rk_page_time(p, s->mean_ns);
-	rk_page_time(p, (double)s->max_ns);
-	rank_cell(p, s->max_rank, RANK_COLUMNS);
-	if (wide(p)) {
-		rk_page_time(p, (double)s->min_ns);
-		rank_cell(p, s->min_rank, RANK_COLUMNS);
-	}
-	rk_page_count(p, s->ranks, RANK_COLUMNS);
-	rk_page_rest(p, s->name, 57 + (wide(p) ? 18u : 0));
-}
-
 static void put_spreads(struct rk_page *p, const struct rk_ranks *k)
 {
-	size_t noticed = 0, shown;
+	size_t noticed = 0, shown, left;
 
 	if (!k->nspreads)
 		return;
 	for (size_t i = 0; i < k->nspreads; i++)
 		noticed += k->spreads[i].imbalance >= NOTICED;
-	shown = half_top(p, noticed);
 	rk_page_title(p, "Imbalance");
 	if (!noticed) {
 		rk_bytes_puts(p->out, ": no kernel takes 1 % longer on any rank than the mean\n");
@@ -337,10 +323,24 @@ static void put_spreads(struct rk_page *p, const struct rk_ranks *k)
 	}
 	rk_page_word(p, "Ranks", RANK_COLUMNS);
 	end_heading(p, "Name");
-	for (size_t i = 0, left = shown; i < k->nspreads && left; i++) {
-		if (k->spreads[i].imbalance < NOTICED)
+
+	shown = left = half_top(p, noticed);
+	for (size_t i = 0; i < k->nspreads && left; i++) {
+		const struct rk_ranks_spread *s = &k->spreads[i];
+
+		if (s->imbalance < NOTICED)
 			continue;
-		put_spread(p, &k->spreads[i]);
+		share_cell(p, s->imbalance);
+		rk_page_time(p, (double)s->max_ns - s->mean_ns);
+		rk_page_time(p, s->mean_ns);
+		rk_page_time(p, (double)s->max_ns);
+		rank_cell(p, s->max_rank, RANK_COLUMNS);
+		if (wide(p)) {
+			rk_page_time(p, (double)s->min_ns);
+			rank_cell(p, s->min_rank, RANK_COLUMNS);
+		}
+		rk_page_count(p, s->ranks, RANK_COLUMNS);
+		rk_page_rest(p, s->name, 57 + (wide(p) ? 18u : 0));
 		left--;
 	}
 	put_more(p, noticed - shown, "");
@@ -415,8 +415,8 @@ static void put_copies(struct rk_page *p, const struct rk_ranks *k)
 		return;
 	}
 	for (size_t i = 0; i < k->ncopies; i++) {
-		most = k->copies[i].calls > most ? k->copies[i].calls : most;
-		w.node = at_least(w.node, node_columns(p, k->copies[i].node));
+		most = rk_max(most, k->copies[i].calls);
+		w.node = rk_max(w.node, node_columns(p, k->copies[i].node));
 		order[i] = &k->copies[i];
 	}
 	if (shown < k->ncopies) /* the longest ones; a complete table stays sorted by place */
@@ -458,38 +458,16 @@ static struct widths measure(struct rk_page *p, const struct rk_ranks *k, const 
 
 		if (!shown[i])
 			continue;
-		rank = at_least(rank, (uint64_t)r->rank);
-		kernels = at_least(kernels, r->kernels);
-		last = at_least(last, r->last);
-		w.node = at_least(w.node, node_columns(p, r->node));
-		if ((double)r->compute_ns > w.most)
-			w.most = (double)r->compute_ns;
+		rank = rk_max(rank, (uint64_t)r->rank);
+		kernels = rk_max(kernels, r->kernels);
+		last = rk_max(last, r->last);
+		w.node = rk_max(w.node, node_columns(p, r->node));
+		w.most = fmax(w.most, (double)r->compute_ns);
 	}
 	w.rank = rk_page_count_columns(rank, "Rank");
 	w.kernels = rk_page_count_columns(kernels, "Kernels");
 	w.last = rk_page_count_columns(last, "Last");
 	return w;
-}
-
-static void put_heading(struct rk_page *p, const struct widths *w)
-{
-	rk_page_paint(p, RK_BOLD);
-	rk_page_word(p, "Rank", w->rank);
-	rk_bytes_puts(&p->cell, "Node");
-	rk_page_left(p, w->node);
-	rk_page_word(p, "Kernels", w->kernels);
-	rk_page_word(p, "Compute", RK_PAGE_TIME);
-	if (w->wide)
-		rk_page_spaces(p, 1 + RK_PAGE_BAR);
-	rk_page_word(p, "Comm", RK_PAGE_TIME);
-	rk_page_word(p, "Hidden%", PERCENT_COLUMNS);
-	rk_page_word(p, "Idle%", PERCENT_COLUMNS);
-	rk_page_word(p, "Waits", RK_PAGE_TIME);
-	rk_page_word(p, "Caused", RK_PAGE_TIME);
-	if (w->wide)
-		rk_page_word(p, "Last", w->last);
-	rk_page_paint(p, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
 }
 
 static void percent_cell(struct rk_page *p, double part, double whole)
@@ -501,35 +479,15 @@ static void percent_cell(struct rk_page *p, double part, double whole)
 	rk_page_right(p, PERCENT_COLUMNS);
 }
 
-static double known(int64_t ns)
-{
-	return ns < 0 ? NAN : (double)ns;
-}
-
-/* Problems of the rank, at the end of its line. */
-static void put_note(struct rk_page *p, const struct rk_ranks_rank *r)
-{
-	if (!rk_ranks_troubled(r))
-		return;
-	rk_page_paint(p, RK_YELLOW);
-	if (!r->kernels)
-		rk_bytes_puts(p->out, "  no kernels");
-	if (r->state[0] && strcmp(r->state, "done") != 0) {
-		rk_bytes_puts(p->out, "  ");
-		rk_put_printable(p->out, r->state, strnlen(r->state, STATE_MAX), p->look->utf8);
-	}
-	if (r->status > 0)
-		rk_bytes_printf(p->out, "  exit %" PRId64, r->status);
-	rk_page_paint(p, RK_NORMAL);
-}
-
 static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const struct widths *w,
 		     int64_t straggler)
 {
-	rk_page_paint(p, r->rank == straggler ? RK_RED : "");
+	if (r->rank == straggler)
+		rk_page_paint(p, RK_RED);
 	rk_put_integer(&p->cell, r->rank);
 	rk_page_right(p, w->rank);
-	rk_page_paint(p, r->rank == straggler ? RK_NORMAL : "");
+	if (r->rank == straggler)
+		rk_page_paint(p, RK_NORMAL);
 	node_cell(p, r->node, w->node);
 	rk_page_count(p, r->kernels, w->kernels);
 	rk_page_time(p, known(r->compute_ns));
@@ -542,7 +500,21 @@ static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const str
 	rk_page_time(p, r->collectives ? (double)r->caused_ns : NAN);
 	if (w->wide)
 		rk_page_count(p, r->last, w->last);
-	put_note(p, r);
+
+	/* problems of the rank, at the end of its line */
+	if (rk_ranks_troubled(r)) {
+		rk_page_paint(p, RK_YELLOW);
+		if (!r->kernels)
+			rk_bytes_puts(p->out, "  no kernels");
+		if (r->state[0] && strcmp(r->state, "done") != 0) {
+			rk_bytes_puts(p->out, "  ");
+			rk_put_printable(p->out, r->state, strnlen(r->state, STATE_MAX),
+					 p->look->utf8);
+		}
+		if (r->status > 0)
+			rk_bytes_printf(p->out, "  exit %" PRId64, r->status);
+		rk_page_paint(p, RK_NORMAL);
+	}
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -559,7 +531,22 @@ static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 		return;
 	}
 	w = measure(p, k, shown);
-	put_heading(p, &w);
+	rk_page_paint(p, RK_BOLD);
+	rk_page_word(p, "Rank", w.rank);
+	rk_bytes_puts(&p->cell, "Node");
+	rk_page_left(p, w.node);
+	rk_page_word(p, "Kernels", w.kernels);
+	rk_page_word(p, "Compute", RK_PAGE_TIME);
+	if (w.wide)
+		rk_page_spaces(p, 1 + RK_PAGE_BAR);
+	rk_page_word(p, "Comm", RK_PAGE_TIME);
+	rk_page_word(p, "Hidden%", PERCENT_COLUMNS);
+	rk_page_word(p, "Idle%", PERCENT_COLUMNS);
+	rk_page_word(p, "Waits", RK_PAGE_TIME);
+	rk_page_word(p, "Caused", RK_PAGE_TIME);
+	if (w.wide)
+		rk_page_word(p, "Last", w.last);
+	rk_page_last(p, "");
 	for (size_t i = 0; i < k->nranks; i++) {
 		if (!shown[i])
 			continue;
@@ -572,25 +559,9 @@ static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 		 "show all: --top 0 or --format json");
 }
 
-static void put_problems(struct rk_page *p, const struct rk_ranks *k)
-{
-	size_t shown = rk_ranks_limit(p->look, k->nproblems);
-
-	for (size_t i = 0; i < shown; i++) {
-		const char *text = k->problems[i].text;
-
-		rk_page_paint(p, RK_YELLOW);
-		rk_bytes_printf(p->out, "  %s: ", k->problems[i].kind);
-		rk_page_paint(p, RK_NORMAL);
-		rk_put_printable(p->out, text, strlen(text), p->look->utf8);
-		rk_bytes_put_u8(p->out, '\n');
-	}
-	if (shown < k->nproblems)
-		rk_bytes_printf(p->out, "  and %zu more problems\n", k->nproblems - shown);
-}
-
 void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k)
 {
+	size_t shown = rk_ranks_limit(p->look, k->nproblems);
 	struct rk_list says = { 0 };
 
 	rk_page_title(p, "Ranks");
@@ -603,19 +574,31 @@ void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k)
 	if (k->nodes) {
 		rk_bytes_puts(p->out, " on ");
 		rk_put_grouped(p->out, k->nodes);
-		rk_bytes_puts(p->out, k->nodes == 1 ? " node" : " nodes");
+		rk_bytes_printf(p->out, " node%s", rk_plural(k->nodes));
 	}
 	if (k->job[0]) {
 		rk_bytes_puts(p->out, ", job ");
 		rk_put_printable(p->out, k->job, strlen(k->job), p->look->utf8);
 	}
 	rk_bytes_put_u8(p->out, '\n');
-	put_problems(p, k);
+
+	for (size_t i = 0; i < shown; i++) {
+		const char *text = k->problems[i].text;
+
+		rk_page_paint(p, RK_YELLOW);
+		rk_bytes_printf(p->out, "  %s: ", k->problems[i].kind);
+		rk_page_paint(p, RK_NORMAL);
+		rk_put_printable(p->out, text, strlen(text), p->look->utf8);
+		rk_bytes_put_u8(p->out, '\n');
+	}
+	if (shown < k->nproblems)
+		rk_bytes_printf(p->out, "  and %zu more problems\n", k->nproblems - shown);
 	rk_ranks_say(&says, k);
 	for (size_t i = 0; i < says.n; i++)
 		rk_bytes_printf(p->out, "  %s\n", says.v[i]);
 	p->out->bad |= says.bad;
 	rk_list_release(&says);
+
 	if (k->nranks)
 		put_ranks(p, k);
 	put_clocks(p, k);
