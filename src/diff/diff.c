@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "diff/diff_pages.h"
 #include "diff/diff_parts.h"
@@ -45,27 +46,6 @@ static bool begins(const char *kind, const char *const *words, size_t n)
 
 #define BEGINS(kind, words) begins(kind, words, sizeof(words) / sizeof((words)[0]))
 
-static void doubt_warnings(const struct rk_run *run, uint64_t rows, struct rk_list *doubts,
-			   struct rk_list *slips)
-{
-	size_t n = 0;
-	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		bool slip = BEGINS(w[i].kind, slips_of);
-		struct rk_list *to = doubts;
-
-		if (!slip && !BEGINS(w[i].kind, losses))
-			continue;
-		if (slip && (double)w[i].count < SLIPS_MAX * (double)rows)
-			to = slips;
-		if (w[i].file[0])
-			rk_list_addf(to, "%s (%s)", w[i].message, rk_base_name(w[i].file));
-		else
-			rk_list_addf(to, "%s", w[i].message);
-	}
-}
-
 /* The folders of a file, from the inside out: a run's tables are in it, raw files deeper. */
 static int records_above(const char *path, struct rk_list *seen, struct rk_error *err)
 {
@@ -85,7 +65,9 @@ static int records_above(const char *path, struct rk_list *seen, struct rk_error
 		if (!len--)
 			break;
 	}
-	return seen->bad ? rk_fail_nomem(err) : 0;
+	if (seen->bad)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 /* Reads run.json next to the files. */
@@ -94,10 +76,14 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 	struct rk_list seen = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
-		if (run->found[i].used)
-			rc = records_above(run->found[i].path, &seen, err);
-	for (size_t i = 0; rc == 0 && i < seen.n; i++) {
+	for (size_t i = 0; i < run->nfound; i++) {
+		if (!run->found[i].used)
+			continue;
+		rc = records_above(run->found[i].path, &seen, err);
+		if (rc < 0)
+			goto out;
+	}
+	for (size_t i = 0; i < seen.n; i++) {
 		const char *path = seen.v[i], *state;
 		struct rk_error ignored = { 0 };
 		struct rk_tree *t = NULL;
@@ -105,34 +91,27 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 
 		/* ignore a file of that name that is not such a record */
 		if (rk_run_json_load(path, &t, &ignored) < 0) {
-			if (ignored.code == RK_E_NOMEM)
-				rc = rk_fail_nomem(err);
-			continue;
+			if (ignored.code != RK_E_NOMEM)
+				continue;
+			rc = rk_fail_nomem(err);
+			goto out;
 		}
 		state = rk_tree_text(rk_run_json_at(t, RK_RUN_STATE), "");
 		if (rk_run_json_recorded(t)) {
 			if (strcmp(state, "done") != 0)
-				rk_list_addf(
-					ret,
-					"the run was interrupted or is still running (state '%s' "
-					"in %s)",
-					state, path);
+				rk_list_addf(ret,
+					     "the run was interrupted or is still running (state "
+					     "'%s' in %s)",
+					     state, path);
 			if (rk_tree_int(rk_run_json_at(t, RK_RUN_EXIT_STATUS), &status) && status)
 				rk_list_addf(ret, "the program exited with status %" PRId64 " (%s)",
 					     status, path);
 		}
 		rk_tree_free(t);
 	}
+out:
 	rk_list_release(&seen);
 	return rc;
-}
-
-static bool several_machines(const struct rk_members *m)
-{
-	for (size_t i = 1; i < m->n; i++)
-		if (m->v[i].machine != m->v[0].machine)
-			return true;
-	return false;
 }
 
 /*
@@ -144,18 +123,36 @@ static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t r
 {
 	/* different versions or node names do not change sums */
 	static const char *const harmless[] = { "versions", "nodes", "empty" };
-	int rc = m->n ? 0 : doubt_records(run, doubts, err);
+	const struct rk_warning *w;
+	size_t n = 0;
 
-	if (rc < 0)
-		return rc;
+	if (!m->n) {
+		int rc = doubt_records(run, doubts, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	for (size_t i = 0; i < m->nproblems; i++)
 		if (!BEGINS(m->problems[i].kind, harmless))
 			rk_list_addf(doubts, "%s", m->problems[i].text);
-	doubt_warnings(run, rows, doubts, slips);
-	return doubts->bad || slips->bad ? rk_fail_nomem(err) : 0;
-}
+	w = rk_diag_list(run->ctx.diag, &n);
+	for (size_t i = 0; i < n; i++) {
+		bool slip = BEGINS(w[i].kind, slips_of);
+		struct rk_list *to = doubts;
 
-/* ---- profiles ---- */
+		if (!slip && !BEGINS(w[i].kind, losses))
+			continue;
+		if (slip && (double)w[i].count < SLIPS_MAX * (double)rows)
+			to = slips;
+		if (w[i].file[0])
+			rk_list_addf(to, "%s (%s)", w[i].message, rk_base_name(w[i].file));
+		else
+			rk_list_addf(to, "%s", w[i].message);
+	}
+	if (doubts->bad || slips->bad)
+		return rk_fail_nomem(err);
+	return 0;
+}
 
 /* With a larger share of kernels without times, totals are not comparable. */
 #define UNTIMED_MAX 0.01
@@ -199,19 +196,24 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	if (rc < 0)
 		goto out;
 	/* with several ranks we know the machines; node names are less reliable */
-	if (ranks.n <= 1)
+	if (ranks.n <= 1) {
 		rc = rk_run_check_clocks(run, err);
-	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
-			rc = add_table(run, p, tables[i], err);
-	if (rc < 0)
-		goto out;
+		if (rc < 0)
+			goto out;
+	}
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (!(rk_run_tables(run) & RK_TABLE_BIT(tables[i])))
+			continue;
+		rc = add_table(run, p, tables[i], err);
+		if (rc < 0)
+			goto out;
+	}
 	if (ranks.n <= 1)
 		rk_run_tell_clocks(run);
 	for (size_t i = 0; !label && i < run->nfound; i++)
 		if (run->found[i].used)
 			label = run->found[i].path;
-	rc = rk_profiler_finish(p, label ? label : "", &made, err);
+	rc = rk_profiler_finish(p, rk_text_or_empty(label), &made, err);
 	if (rc < 0)
 		goto out;
 	rc = run_doubts(run, &ranks, made->calls, &made->doubts, &made->slips, err);
@@ -220,8 +222,11 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 		goto out;
 	}
 	/* busy and idle times need one clock */
-	if (rk_run_has_several_clocks(run) || several_machines(&ranks))
+	if (rk_run_has_several_clocks(run))
 		made->time.known = false;
+	for (size_t i = 1; i < ranks.n; i++)
+		if (ranks.v[i].machine != ranks.v[0].machine)
+			made->time.known = false;
 	rk_run_tell_names(run);
 	*ret = made;
 out:
@@ -255,11 +260,10 @@ struct result {
 
 static struct rk_diff_side side_of(const struct rk_side *s, struct rk_list *labels)
 {
-	struct rk_diff_side ret = { .runs = s->runs,
-				    .kernels = s->nnames,
-				    .calls = s->calls,
-				    .untimed = s->calls > s->timed ? s->calls - s->timed : 0 };
+	struct rk_diff_side ret = { .runs = s->runs, .kernels = s->nnames, .calls = s->calls };
 
+	if (s->calls > s->timed)
+		ret.untimed = s->calls - s->timed;
 	for (size_t i = 0; i < s->runs; i++)
 		rk_list_add(labels, s->profiles[i]->label);
 	for (size_t i = 0; i < s->copies.n; i++) {
@@ -299,7 +303,7 @@ static void add_time_doubts(struct rk_list *out, const struct rk_side *s, const 
 }
 
 /* Ranks are matched by number. Ranks on only one side suggest different jobs. */
-static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
+static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, char side)
 {
 	const char *first = NULL;
 	size_t n = 0;
@@ -307,16 +311,15 @@ static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
 	for (size_t i = 0; i < d->ranks.n; i++) {
 		const struct rk_diff_line *l = &d->ranks.v[i];
 
-		if (b ? l->calls_a : l->calls_b)
+		if (side == 'A' ? l->calls_b : l->calls_a)
 			continue;
-		first = first ? first : l->name;
-		n++;
+		if (n++ == 0)
+			first = l->name;
 	}
 	if (n == 1)
-		rk_list_addf(out, "%s has kernels only in %c", first, b ? 'B' : 'A');
+		rk_list_addf(out, "%s has kernels only in %c", first, side);
 	else if (n)
-		rk_list_addf(out, "%zu of %zu ranks have kernels only in %c", n, d->ranks.n,
-			     b ? 'B' : 'A');
+		rk_list_addf(out, "%zu of %zu ranks have kernels only in %c", n, d->ranks.n, side);
 }
 
 /* Lists everything that is incomplete. The first reason not to judge; NULL: none. */
@@ -334,8 +337,8 @@ static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_
 	add_doubts(out, &w->b, "B", false);
 	grave = out->n;
 	if (opt->gated || !opt->structure) {
-		uint64_t less = w->a.calls < w->b.calls ? w->a.calls : w->b.calls;
-		uint64_t more = w->a.calls < w->b.calls ? w->b.calls : w->a.calls;
+		uint64_t less = rk_min(w->a.calls, w->b.calls);
+		uint64_t more = rk_max(w->a.calls, w->b.calls);
 
 		add_time_doubts(out, &w->a, "A");
 		add_time_doubts(out, &w->b, "B");
@@ -344,13 +347,14 @@ static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_
 				     "%" PRIu64 " kernels in A and %" PRIu64
 				     " in B: one side has less than half",
 				     w->a.calls, w->b.calls);
-		add_rank_doubt(out, w->d, false);
-		add_rank_doubt(out, w->d, true);
+		add_rank_doubt(out, w->d, 'A');
+		add_rank_doubt(out, w->d, 'B');
 	}
 	timely = out->n;
 	add_doubts(out, &w->a, "A", true);
 	add_doubts(out, &w->b, "B", true);
-	why.gate = timely ? out->v[0] : NULL;
+	if (timely)
+		why.gate = out->v[0];
 	if (grave)
 		why.structure = out->v[0];
 	else if (out->n > timely)
@@ -394,44 +398,32 @@ static void judge_gate(struct rk_diff_work *w, const char *doubt)
 	}
 }
 
-/* True if some run of A has the same structure as this run of B. */
-static int find_alike(const struct rk_side *a, const struct rk_profile *b, bool *ret,
-		      struct rk_error *err)
-{
-	int rc = 0;
-
-	*ret = false;
-	for (size_t i = 0; rc == 0 && !*ret && i < a->runs; i++) {
-		struct rk_diff_structure s = { .asked = true };
-
-		rc = rk_structure_compare(a->profiles[i], b, &s, err);
-		*ret = rc == 0 && s.equal;
-		rk_structure_release(&s);
-	}
-	return rc;
-}
-
 /* Each run of B must equal some run of A. Reports the first one that does not, against the first run of A. */
 static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 {
-	const struct rk_profile *shown = w->b.profiles[0];
+	const struct rk_profile *first = w->a.profiles[0], *shown = w->b.profiles[0];
 	bool alike = true;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && alike && i < w->b.runs; i++) {
-		rc = find_alike(&w->a, w->b.profiles[i], &alike, err);
+	for (size_t i = 0; alike && i < w->b.runs; i++) {
+		alike = false;
+		for (size_t k = 0; !alike && k < w->a.runs; k++) {
+			struct rk_diff_structure s = { .asked = true };
+
+			rc = rk_structure_compare(w->a.profiles[k], w->b.profiles[i], &s, err);
+			alike = s.equal;
+			rk_structure_release(&s);
+			if (rc < 0)
+				return rc;
+		}
 		if (!alike)
 			shown = w->b.profiles[i];
 	}
-	if (rc < 0)
-		return rc;
 	w->d->structure.asked = true;
-	if (alike) { /* runs of A may differ from each other, so compare the run of B with itself */
-		rc = rk_structure_compare(shown, shown, &w->d->structure, err);
-		w->d->structure.launches_a = w->a.profiles[0]->calls;
-		return rc;
-	}
-	return rk_structure_compare(w->a.profiles[0], shown, &w->d->structure, err);
+	/* runs of A may differ from each other, so compare the run of B with itself */
+	rc = rk_structure_compare(alike ? shown : first, shown, &w->d->structure, err);
+	w->d->structure.launches_a = first->calls;
+	return rc;
 }
 
 static bool has_rows(const struct rk_side *s)
@@ -473,28 +465,10 @@ static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_
 	return 0;
 }
 
-/* Beyond takes precedence over unknown, and unknown over within. */
-static int judge(struct rk_diff_work *w, const struct reasons *why,
-		 const struct rk_diff_options *opt, struct rk_error *err)
-{
-	struct rk_diff *d = w->d;
-	char reason[sizeof(d->reason)];
-	enum rk_diff_verdict first;
-	int rc = opt->structure ? judge_structure(w, why->structure, err) : 0;
-
-	if (rc < 0 || !opt->gated)
-		return rc;
-	first = d->verdict;
-	memcpy(reason, d->reason, sizeof(reason));
-	judge_gate(w, why->gate);
-	if (first == RK_DIFF_BEYOND || (first == RK_DIFF_UNKNOWN && d->verdict == RK_DIFF_WITHIN))
-		decide(d, first, reason);
-	return 0;
-}
-
 static int compare(struct rk_diff_work *w, struct result *r, const struct rk_diff_options *opt,
 		   struct rk_error *err)
 {
+	struct rk_diff *d = w->d;
 	struct reasons why;
 	int rc = rk_match(&w->a, &w->b, &w->pairs, &w->npairs, err);
 
@@ -503,17 +477,32 @@ static int compare(struct rk_diff_work *w, struct result *r, const struct rk_dif
 	rc = rk_diff_parts(w, err);
 	if (rc < 0)
 		return rc;
-	w->d->a = side_of(&w->a, &r->labels_a);
-	w->d->b = side_of(&w->b, &r->labels_b);
+	d->a = side_of(&w->a, &r->labels_a);
+	d->b = side_of(&w->b, &r->labels_b);
 	why = list_doubts(w, opt, &r->doubts);
 	if (w->texts.bad || r->doubts.bad || r->labels_a.bad || r->labels_b.bad)
 		return rk_fail_nomem(err);
-	w->d->gated = opt->gated;
-	w->d->gate_percent = opt->gate_percent;
-	rc = judge(w, &why, opt, err);
-	w->d->doubts = (const char *const *)r->doubts.v;
-	w->d->ndoubts = r->doubts.n;
-	return rc;
+	d->doubts = (const char *const *)r->doubts.v;
+	d->ndoubts = r->doubts.n;
+	d->gated = opt->gated;
+	d->gate_percent = opt->gate_percent;
+	if (opt->structure) {
+		rc = judge_structure(w, why.structure, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (opt->gated) {
+		enum rk_diff_verdict first = d->verdict;
+		char reason[sizeof(d->reason)];
+
+		/* beyond takes precedence over unknown, and unknown over within */
+		memcpy(reason, d->reason, sizeof(reason));
+		judge_gate(w, why.gate);
+		if (first == RK_DIFF_BEYOND ||
+		    (first == RK_DIFF_UNKNOWN && d->verdict == RK_DIFF_WITHIN))
+			decide(d, first, reason);
+	}
+	return 0;
 }
 
 static void destroy_diff(void *p)
@@ -538,20 +527,20 @@ static int diff_of(const struct rk_profile *const *a, size_t na, const struct rk
 		   size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
 		   struct rk_error *err)
 {
-	static const struct rk_diff_options nothing;
 	struct result *r = rk_calloc(1, sizeof(*r));
-	struct rk_diff_work w = { .d = r ? &r->d : NULL };
+	struct rk_diff_work w = { 0 };
 	int rc;
 
 	if (!r)
 		return rk_fail_nomem(err);
+	w.d = &r->d;
 	rc = rk_side_make(a, na, &w.a, err);
 	if (rc < 0)
 		goto out;
 	rc = rk_side_make(b, nb, &w.b, err);
 	if (rc < 0)
 		goto out;
-	rc = compare(&w, r, opt ? opt : &nothing, err);
+	rc = compare(&w, r, opt, err);
 	if (rc < 0)
 		goto out;
 	rc = rk_handle_open(RK_HANDLE_DIFF, r, destroy_diff, err);
@@ -574,11 +563,11 @@ static int use_profiles(const struct rk_profile *const *p, size_t n, const char 
 	for (size_t i = 0; i < n; i++) {
 		int rc = rk_handle_use(RK_HANDLE_PROFILE, p[i], fn, err);
 
-		if (rc == 0)
-			continue;
-		while (i--)
-			rk_handle_drop(p[i]);
-		return rc;
+		if (rc < 0) {
+			while (i--)
+				rk_handle_drop(p[i]);
+			return rc;
+		}
 	}
 	return 0;
 }
@@ -593,6 +582,7 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 		 size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
 		 struct rk_error *err)
 {
+	static const struct rk_diff_options nothing;
 	int rc;
 
 	if (!a || !b || !na || !nb || !ret)
@@ -600,17 +590,20 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 	rc = RK_CHECK_OPTIONS(opt, __func__, err);
 	if (rc < 0)
 		return rc;
+	if (!opt)
+		opt = &nothing;
 	/* Reject NaN: no growth is greater than NaN, so everything would pass. */
-	if (opt && opt->gated && !(opt->gate_percent >= 0))
+	if (opt->gated && !(opt->gate_percent >= 0))
 		return rk_fail(err, RK_E_USAGE, "the gate must be a percentage of 0 or more");
 	rc = use_profiles(a, na, __func__, err);
 	if (rc < 0)
 		return rc;
 	rc = use_profiles(b, nb, __func__, err);
-	if (rc == 0) {
-		rc = diff_of(a, na, b, nb, opt, ret, err);
-		drop_profiles(b, nb);
-	}
+	if (rc < 0)
+		goto out;
+	rc = diff_of(a, na, b, nb, opt, ret, err);
+	drop_profiles(b, nb);
+out:
 	drop_profiles(a, na);
 	return rc;
 }
@@ -629,7 +622,8 @@ int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
 
 	if (!d || !ret_text)
 		return rk_misuse(__func__, err);
-	look = look ? look : &plain;
+	if (!look)
+		look = &plain;
 	if (rk_check_enum((unsigned)format, RK_DIFF_MARKDOWN, __func__, err) < 0)
 		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "report/report_parts.h"
 
@@ -93,8 +94,8 @@ char rk_diff_mark(const struct rk_diff_kernel *k)
 		return ' ';
 	if (k->significant)
 		return '*';
-	if (k->match == RK_DIFF_SAME || k->match == RK_DIFF_RENAMED)
-		return isnan(k->noise_ns) ? '?' : '~';
+	if (isnan(k->noise_ns) && (k->match == RK_DIFF_SAME || k->match == RK_DIFF_RENAMED))
+		return '?';
 	return '~';
 }
 
@@ -103,13 +104,6 @@ const char *rk_diff_match_word(enum rk_diff_match m)
 	static const char *const words[] = { "same", "renamed", "appeared", "vanished" };
 
 	return words[m];
-}
-
-static const char *verdict_word(enum rk_diff_verdict v)
-{
-	if (v == RK_DIFF_WITHIN)
-		return "within";
-	return v == RK_DIFF_BEYOND ? "beyond" : "unknown";
 }
 
 const char *rk_diff_kernel_name(const struct rk_diff_kernel *k)
@@ -195,22 +189,9 @@ static void put_count(struct rk_json_out *j, const char *key, const struct rk_di
 	rk_json_close(j);
 }
 
-static void put_grids(struct rk_json_out *j, const struct rk_diff *d, size_t *at, size_t kernel)
-{
-	rk_json_array_flat(j, "grids");
-	for (; *at < d->ngrids && d->grids[*at].kernel == kernel; (*at)++) {
-		rk_json_object(j, NULL);
-		rk_json_text(j, "shape", d->grids[*at].shape);
-		rk_json_uint(j, "calls_a", d->grids[*at].a);
-		rk_json_uint(j, "calls_b", d->grids[*at].b);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
 static void put_kernels(struct rk_json_out *j, const struct rk_diff *d)
 {
-	size_t grid = 0;
+	const struct rk_diff_grid *g = d->grids, *end = g ? g + d->ngrids : g;
 
 	rk_json_array(j, "kernels");
 	for (size_t i = 0; i < d->nkernels; i++) {
@@ -226,8 +207,17 @@ static void put_kernels(struct rk_json_out *j, const struct rk_diff *d)
 		rk_json_bool(j, "significant", k->significant);
 		put_count(j, "a", &k->a, k->match != RK_DIFF_APPEARED);
 		put_count(j, "b", &k->b, k->match != RK_DIFF_VANISHED);
-		if (k->grids)
-			put_grids(j, d, &grid, i);
+		if (k->grids) {
+			rk_json_array_flat(j, "grids");
+			for (; g < end && g->kernel == i; g++) {
+				rk_json_object(j, NULL);
+				rk_json_text(j, "shape", g->shape);
+				rk_json_uint(j, "calls_a", g->a);
+				rk_json_uint(j, "calls_b", g->b);
+				rk_json_close(j);
+			}
+			rk_json_close(j);
+		}
 		rk_json_close(j);
 	}
 	rk_json_close(j);
@@ -256,22 +246,6 @@ static void put_lines(struct rk_json_out *j, const char *key, const struct rk_di
 	rk_json_close(j);
 }
 
-static void put_finding(struct rk_json_out *j, const struct rk_diff_finding *f)
-{
-	rk_json_object(j, NULL);
-	rk_json_text(j, "kind", f->kind);
-	rk_json_text(j, "subject", f->subject);
-	rk_json_uint(j, "a", f->a);
-	rk_json_uint(j, "b", f->b);
-	rk_json_text(j, "text", f->text);
-	if (f->around_a[0] || f->around_b[0]) {
-		rk_json_uint(j, "at", f->at);
-		rk_json_text(j, "around_a", f->around_a);
-		rk_json_text(j, "around_b", f->around_b);
-	}
-	rk_json_close(j);
-}
-
 static void put_structure(struct rk_json_out *j, const struct rk_diff_structure *s)
 {
 	if (!s->asked) {
@@ -283,8 +257,22 @@ static void put_structure(struct rk_json_out *j, const struct rk_diff_structure 
 	rk_json_uint(j, "launches_a", s->launches_a);
 	rk_json_uint(j, "launches_b", s->launches_b);
 	rk_json_array(j, "differences");
-	for (size_t i = 0; i < s->nfindings; i++)
-		put_finding(j, &s->findings[i]);
+	for (size_t i = 0; i < s->nfindings; i++) {
+		const struct rk_diff_finding *f = &s->findings[i];
+
+		rk_json_object(j, NULL);
+		rk_json_text(j, "kind", f->kind);
+		rk_json_text(j, "subject", f->subject);
+		rk_json_uint(j, "a", f->a);
+		rk_json_uint(j, "b", f->b);
+		rk_json_text(j, "text", f->text);
+		if (f->around_a[0] || f->around_b[0]) {
+			rk_json_uint(j, "at", f->at);
+			rk_json_text(j, "around_a", f->around_a);
+			rk_json_text(j, "around_b", f->around_b);
+		}
+		rk_json_close(j);
+	}
 	rk_json_close(j);
 	rk_json_uint(j, "differences_left_out", s->left_out);
 	rk_json_array(j, "queues");
@@ -306,13 +294,20 @@ static void put_structure(struct rk_json_out *j, const struct rk_diff_structure 
 
 void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d)
 {
+	static const char *const verdicts[] = {
+		[RK_DIFF_WITHIN] = "within", [RK_DIFF_BEYOND] = "beyond", [RK_DIFF_UNKNOWN] = "unknown"
+	};
 	struct rk_json_out j;
 
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
-	/* null: no gate and no structure check */
-	rk_json_text(&j, "verdict", d->reason[0] ? verdict_word(d->verdict) : NULL);
-	rk_json_text(&j, "reason", d->reason[0] ? d->reason : NULL);
+	if (d->reason[0]) {
+		rk_json_text(&j, "verdict", verdicts[d->verdict]);
+		rk_json_text(&j, "reason", d->reason);
+	} else { /* no gate and no structure check */
+		rk_json_null(&j, "verdict");
+		rk_json_null(&j, "reason");
+	}
 	rk_json_real(&j, "gate_percent", d->gated ? d->gate_percent : NAN);
 	put_side(&j, "a", &d->a);
 	put_side(&j, "b", &d->b);
@@ -433,7 +428,7 @@ static void md_kernel(struct rk_bytes *out, const struct rk_diff_kernel *k)
 
 static void md_kernels(struct rk_bytes *out, const struct rk_diff *d, size_t top)
 {
-	size_t changed = rk_diff_changed(d), shown = top && top < changed ? top : changed;
+	size_t changed = rk_diff_changed(d), shown = top ? rk_min(top, changed) : changed;
 	int64_t rest = 0;
 
 	if (!changed)
@@ -471,47 +466,15 @@ static void md_copies(struct rk_bytes *out, const struct rk_diff *d)
 	}
 }
 
-static void md_structure(struct rk_bytes *out, const struct rk_diff_structure *s)
-{
-	if (!s->nfindings)
-		return;
-	rk_bytes_puts(out, "\n| Structure | What | A and B |\n|---|---|---|\n");
-	for (size_t i = 0; i < s->nfindings && i < ROWS_SHOWN; i++) {
-		rk_bytes_printf(out, "| %s | ", s->findings[i].kind);
-		md_text(out, s->findings[i].subject);
-		rk_bytes_puts(out, " | ");
-		md_text(out, s->findings[i].text);
-		rk_bytes_puts(out, " |\n");
-	}
-	if (s->nfindings + s->left_out > ROWS_SHOWN)
-		rk_bytes_printf(out, "\n%zu more differences.\n",
-				s->nfindings + s->left_out - ROWS_SHOWN);
-}
-
-static void md_end(struct rk_bytes *out, const struct rk_diff *d)
-{
-	if (d->ndoubts)
-		rk_bytes_puts(out, "\nIncomplete:\n\n");
-	for (size_t i = 0; i < d->ndoubts && i < ROWS_SHOWN; i++) {
-		rk_bytes_puts(out, "- ");
-		md_text(out, d->doubts[i]);
-		rk_bytes_put_u8(out, '\n');
-	}
-	if (!d->reason[0])
-		return;
-	if (d->verdict == RK_DIFF_WITHIN)
-		rk_bytes_puts(out, "\n**passed**: ");
-	else
-		rk_bytes_printf(out, "\n**%s**: ",
-				d->verdict == RK_DIFF_BEYOND ? "failed" : "inconclusive");
-	md_text(out, d->reason);
-	rk_bytes_put_u8(out, '\n');
-}
-
 void rk_diff_markdown(struct rk_bytes *out, const struct rk_diff *d,
 		      const struct rk_render_options *look)
 {
-	if (d->structure.asked && !d->gated) {
+	static const char *const words[] = {
+		[RK_DIFF_WITHIN] = "passed", [RK_DIFF_BEYOND] = "failed", [RK_DIFF_UNKNOWN] = "inconclusive"
+	};
+	const struct rk_diff_structure *s = &d->structure;
+
+	if (s->asked && !d->gated) {
 		rk_bytes_puts(out, "### Structure\n");
 	} else {
 		rk_bytes_puts(out, "### ");
@@ -523,6 +486,28 @@ void rk_diff_markdown(struct rk_bytes *out, const struct rk_diff *d,
 		md_kernels(out, d, look->top);
 		md_copies(out, d);
 	}
-	md_structure(out, &d->structure);
-	md_end(out, d);
+	if (s->nfindings)
+		rk_bytes_puts(out, "\n| Structure | What | A and B |\n|---|---|---|\n");
+	for (size_t i = 0; i < s->nfindings && i < ROWS_SHOWN; i++) {
+		rk_bytes_printf(out, "| %s | ", s->findings[i].kind);
+		md_text(out, s->findings[i].subject);
+		rk_bytes_puts(out, " | ");
+		md_text(out, s->findings[i].text);
+		rk_bytes_puts(out, " |\n");
+	}
+	if (s->nfindings + s->left_out > ROWS_SHOWN)
+		rk_bytes_printf(out, "\n%zu more differences.\n",
+				s->nfindings + s->left_out - ROWS_SHOWN);
+	if (d->ndoubts)
+		rk_bytes_puts(out, "\nIncomplete:\n\n");
+	for (size_t i = 0; i < d->ndoubts && i < ROWS_SHOWN; i++) {
+		rk_bytes_puts(out, "- ");
+		md_text(out, d->doubts[i]);
+		rk_bytes_put_u8(out, '\n');
+	}
+	if (d->reason[0]) {
+		rk_bytes_printf(out, "\n**%s**: ", words[d->verdict]);
+		md_text(out, d->reason);
+		rk_bytes_put_u8(out, '\n');
+	}
 }

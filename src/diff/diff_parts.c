@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 /* For few degrees of freedom t comes from a table, else from an expansion around the normal z. */
 static double student(double df, double z, const double *few)
@@ -107,25 +108,24 @@ static int by_shape(const void *pa, const void *pb)
 	return (a->shape.items > b->shape.items) - (a->shape.items < b->shape.items);
 }
 
-static size_t count_shapes(const struct rk_profile *p, const struct rk_profile_name *n)
-{
-	size_t c = 0;
-
-	for (uint32_t s = p && n ? n->shapes : 0; s; s = p->shapes[s - 1].next)
-		c++;
-	return c;
-}
-
+/* The number of shapes of a name, and with `out` the list of them; b: as calls of B. */
 static size_t list_shapes(const struct rk_profile *p, const struct rk_profile_name *n, bool b,
 			  struct rk_shape_count *out)
 {
 	size_t c = 0;
 
-	for (uint32_t s = p && n ? n->shapes : 0; s; s = p->shapes[s - 1].next) {
+	if (!p || !n)
+		return 0;
+	for (uint32_t s = n->shapes; s; s = p->shapes[s - 1].next, c++) {
 		const struct rk_profile_shape *shape = &p->shapes[s - 1];
 
-		out[c++] = (struct rk_shape_count){ shape->shape, b ? 0 : shape->calls,
-						    b ? shape->calls : 0 };
+		if (!out)
+			continue;
+		out[c] = (struct rk_shape_count){ .shape = shape->shape };
+		if (b)
+			out[c].b = shape->calls;
+		else
+			out[c].a = shape->calls;
 	}
 	return c;
 }
@@ -134,7 +134,7 @@ int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a
 		    const struct rk_profile *pb, const struct rk_profile_name *b,
 		    struct rk_shape_count **ret, size_t *ret_n, struct rk_error *err)
 {
-	size_t n = count_shapes(pa, a) + count_shapes(pb, b), out = 0;
+	size_t n = list_shapes(pa, a, false, NULL) + list_shapes(pb, b, true, NULL), out = 0;
 	struct rk_shape_count *v = rk_calloc(n, sizeof(*v));
 
 	if (!v)
@@ -162,8 +162,6 @@ int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a
 
 enum gpu_part { APPEARED, VANISHED, SPEED, CALLS, GPU_PARTS };
 
-/* ---- kernels ---- */
-
 __extension__ typedef unsigned __int128 u128;
 
 /* t of `more` calls, scaled to `few` of them. */
@@ -177,27 +175,6 @@ static void part_add(struct rk_diff_part *p, int64_t a, int64_t b)
 	p->a_ns += a;
 	p->b_ns += b;
 	p->delta_ns += b - a;
-}
-
-/* Computes the parts of one pair and adds them to the parts of the whole. */
-static void split(const struct rk_pair *pair, struct rk_diff_kernel *k, struct rk_diff_part *parts)
-{
-	int64_t ta = pair->a ? pair->a->total_ns : 0, tb = pair->b ? pair->b->total_ns : 0;
-	uint64_t ca = pair->a ? pair->a->timed : 0, cb = pair->b ? pair->b->timed : 0;
-	int64_t common_a = ca > cb ? scaled(ta, cb, ca) : ta;
-	int64_t common_b = cb > ca ? scaled(tb, ca, cb) : tb;
-
-	k->delta_ns = tb - ta;
-	k->speed_ns = common_b - common_a;
-	k->calls_ns = k->delta_ns - k->speed_ns;
-	if (!pair->a) {
-		part_add(&parts[APPEARED], 0, tb);
-	} else if (!pair->b) {
-		part_add(&parts[VANISHED], ta, 0);
-	} else {
-		part_add(&parts[SPEED], common_a, common_b);
-		part_add(&parts[CALLS], ta - common_a, tb - common_b);
-	}
 }
 
 /* The result's own copy of a text; "" when out of memory, see w->texts.bad. */
@@ -228,19 +205,11 @@ static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_sid
 	};
 }
 
-/* Single runs: the intervals of the two medians do not overlap, and moved in the same direction as the mean. */
-static bool medians_apart(const struct rk_side_name *a, const struct rk_side_name *b, int64_t speed)
-{
-	return (speed > 0 && a->median_high_ns < b->median_low_ns) ||
-	       (speed < 0 && b->median_high_ns < a->median_low_ns);
-}
-
 static bool is_significant(const struct rk_diff_work *w, const struct rk_pair *p,
 			   const struct rk_diff_kernel *k)
 {
-	double most = (double)(w->a.total_ns > w->b.total_ns ? w->a.total_ns : w->b.total_ns);
+	double most = (double)rk_max_i64(w->a.total_ns, w->b.total_ns);
 	double least = LEAST_SHARE * most;
-	bool once = w->a.runs == 1 && w->b.runs == 1;
 
 	if (most <= 0)
 		return false;
@@ -249,30 +218,48 @@ static bool is_significant(const struct rk_diff_work *w, const struct rk_pair *p
 	if (fabs((double)k->calls_ns) >= least &&
 	    (p->a->most < p->b->least || p->b->most < p->a->least))
 		return true;
-	return fabs((double)k->speed_ns) >= least &&
-	       (fabs((double)k->speed_ns) > k->noise_ns ||
-		(once && medians_apart(p->a, p->b, k->speed_ns)));
+	if (fabs((double)k->speed_ns) < least)
+		return false;
+	if (fabs((double)k->speed_ns) > k->noise_ns)
+		return true;
+	/* Single runs: the intervals of the medians are apart, and moved in the direction of the mean. */
+	if (w->a.runs > 1 || w->b.runs > 1)
+		return false;
+	return (k->speed_ns > 0 && p->a->median_high_ns < p->b->median_low_ns) ||
+	       (k->speed_ns < 0 && p->b->median_high_ns < p->a->median_low_ns);
 }
 
+/* Also adds the parts of the pair to the parts of the whole. */
 static void kernel_make(struct rk_diff_work *w, const struct rk_pair *p, struct rk_diff_kernel *k,
 			struct rk_diff_part *parts)
 {
-	uint64_t common;
+	static const struct rk_side_name none;
+	const struct rk_side_name *a = p->a ? p->a : &none, *b = p->b ? p->b : &none;
+	int64_t common_a = a->total_ns, common_b = b->total_ns;
 
+	if (a->timed > b->timed)
+		common_a = scaled(a->total_ns, b->timed, a->timed);
+	if (b->timed > a->timed)
+		common_b = scaled(b->total_ns, a->timed, b->timed);
 	*k = (struct rk_diff_kernel){
 		.match = p->renamed ? RK_DIFF_RENAMED : RK_DIFF_SAME,
 		.a = count_of(w, p->a),
 		.b = count_of(w, p->b),
+		.delta_ns = b->total_ns - a->total_ns,
+		.speed_ns = common_b - common_a,
 		.noise_ns = NAN,
 	};
-	split(p, k, parts);
+	k->calls_ns = k->delta_ns - k->speed_ns;
 	if (!p->a) {
 		k->match = RK_DIFF_APPEARED;
+		part_add(&parts[APPEARED], 0, b->total_ns);
 	} else if (!p->b) {
 		k->match = RK_DIFF_VANISHED;
+		part_add(&parts[VANISHED], a->total_ns, 0);
 	} else {
-		common = p->a->timed < p->b->timed ? p->a->timed : p->b->timed;
-		k->noise_ns = noise_of_mean(p->a, p->b) * (double)common;
+		k->noise_ns = noise_of_mean(a, b) * (double)rk_min(a->timed, b->timed);
+		part_add(&parts[SPEED], common_a, common_b);
+		part_add(&parts[CALLS], a->total_ns - common_a, b->total_ns - common_b);
 	}
 	k->significant = is_significant(w, p, k);
 }
@@ -324,7 +311,9 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 	size_t n = 0;
 	int rc = rk_shape_counts(p->a->of, p->a->name, p->b->of, p->b->name, &v, &n, err);
 
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
 		double a = (double)v[i].a / (double)p->a->name->calls;
 		double b = (double)v[i].b / (double)p->b->name->calls;
 		struct rk_diff_grid *grown;
@@ -372,10 +361,13 @@ static int make_kernels(struct rk_diff_work *w, struct rk_error *err)
 		list[i].pair = &w->pairs[i];
 	}
 	qsort(list, w->npairs, sizeof(*list), by_change);
-	for (size_t i = 0; rc == 0 && i < w->npairs; i++) {
+	for (size_t i = 0; i < w->npairs; i++) {
 		d->kernels[d->nkernels++] = list[i].k;
-		if (has_shape(list[i].pair->a) && has_shape(list[i].pair->b))
-			rc = add_grids(d, &cap, i, list[i].pair, err);
+		if (!has_shape(list[i].pair->a) || !has_shape(list[i].pair->b))
+			continue;
+		rc = add_grids(d, &cap, i, list[i].pair, err);
+		if (rc < 0)
+			break;
 	}
 	rk_free(list);
 	return rc;
@@ -394,7 +386,8 @@ static void whole_make(struct rk_diff_whole *whole, bool known, int64_t a, int64
 	whole->a_ns = a;
 	whole->b_ns = b;
 	whole->delta_ns = b - a;
-	whole->percent = a > 0 ? 100 * (double)whole->delta_ns / (double)a : NAN;
+	if (a > 0)
+		whole->percent = 100 * (double)whole->delta_ns / (double)a;
 	whole->noise_ns = noise;
 	whole->significant = fabs((double)whole->delta_ns) > noise;
 }
@@ -402,21 +395,6 @@ static void whole_make(struct rk_diff_whole *whole, bool known, int64_t a, int64
 static void wall_part(struct rk_diff_whole *wall, const char *name, int64_t a, int64_t b)
 {
 	wall->parts[wall->nparts++] = (struct rk_diff_part){ name, a, b, b - a };
-}
-
-static void make_wall(struct rk_diff_work *w)
-{
-	const struct rk_profile_time *a = &w->a.time, *b = &w->b.time;
-	struct rk_diff_whole *wall = &w->d->wall;
-
-	*wall = w->d->gpu; /* its parts are the first ones */
-	wall_part(wall, "overlap", a->kernels + a->unplaced - w->a.total_ns,
-		  b->kernels + b->unplaced - w->b.total_ns);
-	wall_part(wall, "unplaced", -a->unplaced, -b->unplaced);
-	wall_part(wall, "copies", a->copies - a->both, b->copies - b->both);
-	wall_part(wall, "idle", a->idle, b->idle);
-	whole_make(wall, a->known && b->known, a->wall, b->wall,
-		   noise_of_runs(&w->a.walls, &w->b.walls));
 }
 
 /* ---- lines ---- */
@@ -465,6 +443,7 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 {
 	static const char *const names[GPU_PARTS] = { "appeared", "vanished", "speed", "calls" };
 	const struct rk_side *a = &w->a, *b = &w->b;
+	const struct rk_profile_time *ta = &a->time, *tb = &b->time;
 	struct rk_diff *d = w->d;
 	int rc;
 
@@ -480,12 +459,23 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	rc = make_lines(w, &a->api, &b->api, a->api.known && b->api.known, &d->calls, &d->api, err);
-	if (rc == 0 && (a->ranks.n > 1 || b->ranks.n > 1))
-		rc = make_lines(w, &a->ranks, &b->ranks, a->ranks.known && b->ranks.known,
-				&d->ranks, &d->rank, err);
 	if (rc < 0)
 		return rc;
+	if (a->ranks.n > 1 || b->ranks.n > 1) {
+		rc = make_lines(w, &a->ranks, &b->ranks, a->ranks.known && b->ranks.known,
+				&d->ranks, &d->rank, err);
+		if (rc < 0)
+			return rc;
+	}
 	whole_make(&d->gpu, true, a->total_ns, b->total_ns, noise_of_total(a, b));
-	make_wall(w);
+
+	d->wall = d->gpu; /* its parts are the first ones */
+	wall_part(&d->wall, "overlap", ta->kernels + ta->unplaced - a->total_ns,
+		  tb->kernels + tb->unplaced - b->total_ns);
+	wall_part(&d->wall, "unplaced", -ta->unplaced, -tb->unplaced);
+	wall_part(&d->wall, "copies", ta->copies - ta->both, tb->copies - tb->both);
+	wall_part(&d->wall, "idle", ta->idle, tb->idle);
+	whole_make(&d->wall, ta->known && tb->known, ta->wall, tb->wall,
+		   noise_of_runs(&a->walls, &b->walls));
 	return 0;
 }

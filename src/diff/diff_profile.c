@@ -24,29 +24,22 @@ struct shape_columns {
 	bool whole; /* every row has grid and block */
 };
 
-static struct shape_columns shape_columns_of(const struct rk_batch *b)
-{
-	struct shape_columns c = { .whole = true };
-
-	for (unsigned i = 0; i < 3; i++) {
-		c.grid[i] = b->cols[RK_K_GRID_X + i];
-		c.block[i] = b->cols[RK_K_BLOCK_X + i];
-		c.items[i] = b->cols[RK_K_ITEMS_X + i];
-		c.whole &= c.grid[i].data && !c.grid[i].valid && c.block[i].data &&
-			   !c.block[i].valid;
-	}
-	return c;
-}
-
 static int32_t cell(const struct rk_column *c, size_t row)
 {
 	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : -1;
 }
 
-static struct rk_shape odd_shape(const struct shape_columns *c, size_t row)
+static struct rk_shape shape_at(const struct shape_columns *c, size_t row)
 {
 	struct rk_shape s = { .items = 0 };
 
+	if (c->whole) {
+		for (unsigned i = 0; i < 3; i++) {
+			s.n[i] = ((const int32_t *)c->grid[i].data)[row];
+			s.n[3 + i] = ((const int32_t *)c->block[i].data)[row];
+		}
+		return s;
+	}
 	for (unsigned i = 0; i < 3; i++) {
 		s.n[i] = cell(&c->grid[i], row);
 		s.n[3 + i] = cell(&c->block[i], row);
@@ -57,19 +50,6 @@ static struct rk_shape odd_shape(const struct shape_columns *c, size_t row)
 	s.items = 1;
 	for (unsigned i = 0; i < 3; i++)
 		s.n[i] = cell(&c->items[i], row);
-	return s;
-}
-
-static struct rk_shape shape_at(const struct shape_columns *c, size_t row)
-{
-	struct rk_shape s = { .items = 0 };
-
-	if (!c->whole)
-		return odd_shape(c, row);
-	for (unsigned i = 0; i < 3; i++) {
-		s.n[i] = ((const int32_t *)c->grid[i].data)[row];
-		s.n[3 + i] = ((const int32_t *)c->block[i].data)[row];
-	}
 	return s;
 }
 
@@ -141,23 +121,6 @@ static const struct table *table_of(enum rk_table t)
 	return NULL;
 }
 
-static uint64_t lines_wants(enum rk_table t)
-{
-	const struct table *k = table_of(t);
-	uint64_t want;
-
-	if (!k)
-		return 0;
-	want = BIT(k->name) | BIT(k->duration);
-	if (k->bytes >= 0)
-		want |= BIT(k->bytes);
-	if (t == RK_MARKERS)
-		want |= BIT(RK_R_KIND);
-	if (t == RK_MEMCPY)
-		want |= BIT(RK_C_START);
-	return want;
-}
-
 static int line_of(struct rk_line_sums *s, uint32_t id, size_t *ret, struct rk_error *err)
 {
 	uint32_t *at = rk_idmap_at(&s->by_id, id);
@@ -183,50 +146,10 @@ static int line_of(struct rk_line_sums *s, uint32_t id, size_t *ret, struct rk_e
 	return 0;
 }
 
-/*
- * The text that a marker is counted under. Synchronisation on a queue has its own name. Texts of program
- * markers ("loss 0.31") differ in every run, so those are counted by kind.
- */
-static uint32_t marker_name(const struct rk_profiler *p, const struct rk_batch *b, size_t row)
+/* Adds calls to the line of a text. */
+static int line_add(struct rk_line_sums *s, uint32_t id, uint64_t calls, int64_t bytes,
+		    int64_t total_ns, struct rk_error *err)
 {
-	uint32_t kind = rk_batch_id(b, RK_R_KIND, row);
-
-	if (strcmp(rk_strtab_borrow(p->ctx->names, kind, NULL), "queue") == 0)
-		return rk_batch_id(b, RK_R_NAME, row);
-	return kind;
-}
-
-static int lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
-{
-	const struct table *t = table_of(b->schema->table);
-	struct rk_line_sums *s = &p->lines[t->kind];
-
-	for (size_t i = 0; i < b->nrows; i++) {
-		uint32_t id = t->kind == RK_LINES_MARKERS ? marker_name(p, b, i) :
-							    rk_batch_id(b, t->name, i);
-		int64_t d = rk_batch_int(b, t->duration, i, 0);
-		int64_t bytes = t->bytes < 0 ? 0 : rk_batch_int(b, (unsigned)t->bytes, i, 0);
-		size_t at;
-		int rc = line_of(s, id, &at, err);
-
-		if (rc < 0)
-			return rc;
-		if (at == s->n)
-			continue;
-		s->v[at].calls++;
-		s->v[at].bytes =
-			rk_profile_sum(s->v[at].bytes, rk_profile_clamp(bytes > 0 ? bytes : 0));
-		s->v[at].total_ns =
-			rk_profile_sum(s->v[at].total_ns, rk_profile_clamp(d > 0 ? d : 0));
-	}
-	s->known = true;
-	return 0;
-}
-
-static int lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t id,
-			   uint64_t calls, int64_t total_ns, struct rk_error *err)
-{
-	struct rk_line_sums *s = &p->lines[kind];
 	size_t at;
 	int rc = line_of(s, id, &at, err);
 
@@ -236,7 +159,38 @@ static int lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32
 	if (at == s->n)
 		return 0;
 	s->v[at].calls += calls;
-	s->v[at].total_ns = rk_profile_sum(s->v[at].total_ns, rk_profile_clamp(total_ns));
+	rk_profile_add(&s->v[at].bytes, bytes);
+	rk_profile_add(&s->v[at].total_ns, total_ns);
+	return 0;
+}
+
+static int lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct table *t = table_of(b->schema->table);
+	struct rk_line_sums *s = &p->lines[t->kind];
+
+	s->known = true;
+	for (size_t i = 0; i < b->nrows; i++) {
+		uint32_t id = rk_batch_id(b, t->name, i);
+		int64_t bytes = 0;
+		int rc;
+
+		/*
+		 * Synchronisation on a queue has its own name. Texts of program markers ("loss 0.31")
+		 * differ in every run, so those are counted by kind.
+		 */
+		if (t->kind == RK_LINES_MARKERS) {
+			uint32_t kind = rk_batch_id(b, RK_R_KIND, i);
+
+			if (strcmp(rk_strtab_borrow(p->ctx->names, kind, NULL), "queue") != 0)
+				id = kind;
+		}
+		if (t->bytes >= 0)
+			bytes = rk_batch_int(b, (unsigned)t->bytes, i, 0);
+		rc = line_add(s, id, 1, bytes, rk_batch_int(b, t->duration, i, 0), err);
+		if (rc < 0)
+			return rc;
+	}
 	return 0;
 }
 
@@ -263,8 +217,7 @@ static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
 	if (p->rank_at >= s->n)
 		return 0;
 	s->v[p->rank_at].calls++;
-	s->v[p->rank_at].total_ns = rk_profile_sum(s->v[p->rank_at].total_ns,
-						   rk_profile_clamp(duration > 0 ? duration : 0));
+	rk_profile_add(&s->v[p->rank_at].total_ns, duration);
 	return 0;
 }
 
@@ -277,32 +230,26 @@ static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
  * how kernels of different queues interleave, vary by chance.
  */
 
-static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t *ret,
-		    struct rk_error *err)
-{
-	struct rk_key3 key = { rk_batch_id(b, RK_K_NODE, row), rk_batch_int(b, RK_K_RANK, row, -1),
-			       rk_batch_int(b, RK_K_PID, row, -1) };
-	uint32_t place;
-	int rc = rk_keys_number(&l->places, key, &place, err);
-
-	if (rc < 0 || place == RK_PROFILE_QUEUES) {
-		*ret = RK_PROFILE_QUEUES;
-		return rc;
-	}
-	key = (struct rk_key3){ place, rk_batch_int(b, RK_K_DEVICE, row, -1),
-				rk_batch_int(b, RK_K_STREAM, row,
-					     rk_batch_int(b, RK_K_QUEUE, row, -1)) };
-	return rk_keys_number(&l->queues, key, ret, err);
-}
-
 static int launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t shape,
 			struct rk_error *err)
 {
-	struct rk_stretch s = { .queue = shape };
-	int rc = queue_of(l, b, row, &s.device, err);
+	struct rk_key3 key = { rk_batch_id(b, RK_K_NODE, row), rk_batch_int(b, RK_K_RANK, row, -1),
+			       rk_batch_int(b, RK_K_PID, row, -1) };
+	struct rk_stretch s = { .queue = shape, .device = RK_PROFILE_QUEUES };
+	uint32_t place;
+	int rc = rk_keys_number(&l->places, key, &place, err);
 
 	if (rc < 0)
 		return rc;
+	if (place != RK_PROFILE_QUEUES) {
+		int64_t queue = rk_batch_int(b, RK_K_QUEUE, row, -1);
+
+		key = (struct rk_key3){ place, rk_batch_int(b, RK_K_DEVICE, row, -1),
+					rk_batch_int(b, RK_K_STREAM, row, queue) };
+		rc = rk_keys_number(&l->queues, key, &s.device, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (s.device == RK_PROFILE_QUEUES || shape == RK_SHAPE_NONE) {
 		l->lost++;
 		return 0;
@@ -322,7 +269,9 @@ int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct
 	p->order = p->launches.order = NULL;
 	p->launches.symbols_max = symbols;
 	rc = rk_order_new(p->ctx->tmpdir, held, &p->order, err);
-	return rc < 0 ? rc : rk_order_new(p->ctx->tmpdir, held, &p->launches.order, err);
+	if (rc < 0)
+		return rc;
+	return rk_order_new(p->ctx->tmpdir, held, &p->launches.order, err);
 }
 
 int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
@@ -369,18 +318,31 @@ void rk_profiler_free(struct rk_profiler *p)
 
 uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 {
-	if (t == RK_KERNELS)
-		return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_GRID_X) |
+	const struct table *k = table_of(t);
+	uint64_t want = 0;
+
+	if (t == RK_KERNELS) {
+		want = BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_GRID_X) |
 		       BIT(RK_K_GRID_Y) | BIT(RK_K_GRID_Z) | BIT(RK_K_BLOCK_X) | BIT(RK_K_BLOCK_Y) |
 		       BIT(RK_K_BLOCK_Z) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
-		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) | BIT(RK_K_RANK) |
-		       (p->structure ? BIT(RK_K_STREAM) | BIT(RK_K_QUEUE) | BIT(RK_K_DEVICE) |
-					       BIT(RK_K_DISPATCH) | BIT(RK_K_PID) | BIT(RK_K_NODE) :
-				       0);
+		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) | BIT(RK_K_RANK);
+		if (p->structure)
+			want |= BIT(RK_K_STREAM) | BIT(RK_K_QUEUE) | BIT(RK_K_DEVICE) |
+				BIT(RK_K_DISPATCH) | BIT(RK_K_PID) | BIT(RK_K_NODE);
+	}
 	if (t == RK_STATS)
-		return BIT(RK_T_OF) | BIT(RK_T_NAME) | BIT(RK_T_CALLS) | BIT(RK_T_TOTAL) |
+		want = BIT(RK_T_OF) | BIT(RK_T_NAME) | BIT(RK_T_CALLS) | BIT(RK_T_TOTAL) |
 		       BIT(RK_T_STDDEV);
-	return lines_wants(t);
+	if (k) {
+		want = BIT(k->name) | BIT(k->duration);
+		if (k->bytes >= 0)
+			want |= BIT(k->bytes);
+	}
+	if (t == RK_MARKERS)
+		want |= BIT(RK_R_KIND);
+	if (t == RK_MEMCPY)
+		want |= BIT(RK_C_START);
+	return want;
 }
 
 /* ---- names ---- */
@@ -448,43 +410,39 @@ static int shape_add(struct rk_profiler *p, uint32_t name, const struct rk_shape
 }
 
 /*
- * The timeline only needs to know when any kernel ran. So kernels that touch or overlap the previous one
- * are merged into one stretch; a busy GPU has few of them.
+ * Adds a row to the timeline; counts a kernel as unplaced if it has no valid start. The timeline only
+ * needs to know when any kernel ran. So kernels that touch or overlap the previous one are merged into
+ * one stretch; a busy GPU has few of them.
  */
-static int place_kernel(struct rk_profiler *p, const struct rk_stretch *s, struct rk_error *err)
-{
-	struct rk_stretch *busy = &p->busy;
-	int rc = 0;
-
-	if (p->busy_begun && s->start >= busy->start && s->start <= busy->end) {
-		busy->end = s->end > busy->end ? s->end : busy->end;
-		return 0;
-	}
-	if (p->busy_begun)
-		rc = rk_order_add(p->order, busy, err);
-	*busy = *s;
-	p->busy_begun = true;
-	return rc;
-}
-
-/* Adds a row to the timeline; counts it as unplaced if it has no valid start. */
 static int place(struct rk_profiler *p, const struct rk_column *start, size_t row, int64_t duration,
 		 uint32_t queue, struct rk_error *err)
 {
-	struct rk_stretch s = { .queue = queue };
+	struct rk_stretch s = { .queue = queue }, *busy = &p->busy;
+	bool placed = false;
+	int rc = 0;
 
 	if (duration < 0)
 		return 0;
 	if (rk_column_has(start, row)) {
 		s.start = ((const int64_t *)start->data)[row];
-		if (s.start >= -START_MAX && rk_add_i64(s.start, duration, &s.end) &&
-		    s.end <= START_MAX)
-			return queue == RK_QUEUE_NONE ? place_kernel(p, &s, err) :
-							rk_order_add(p->order, &s, err);
+		placed = s.start >= -START_MAX && rk_add_i64(s.start, duration, &s.end) &&
+			 s.end <= START_MAX;
 	}
-	if (queue == RK_QUEUE_NONE)
-		p->unplaced_ns = rk_profile_sum(p->unplaced_ns, rk_profile_clamp(duration));
-	return 0;
+	if (queue != RK_QUEUE_NONE)
+		return placed ? rk_order_add(p->order, &s, err) : 0;
+	if (!placed) {
+		rk_profile_add(&p->unplaced_ns, duration);
+		return 0;
+	}
+	if (p->busy_begun && s.start >= busy->start && s.start <= busy->end) {
+		busy->end = rk_max_i64(busy->end, s.end);
+		return 0;
+	}
+	if (p->busy_begun)
+		rc = rk_order_add(p->order, busy, err);
+	*busy = s;
+	p->busy_begun = true;
+	return rc;
 }
 
 static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
@@ -504,19 +462,30 @@ static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
 	if (rc < 0)
 		return rc;
 	rc = place(p, &b->cols[RK_K_START], row, duration, RK_QUEUE_NONE, err);
-	if (rc == 0 && rk_column_has(&b->cols[RK_K_RANK], row))
+	if (rc < 0)
+		return rc;
+	if (rk_column_has(&b->cols[RK_K_RANK], row)) {
 		rc = lines_add_rank(p, rk_batch_int(b, RK_K_RANK, row, -1), duration, err);
-	if (rc == 0 && p->structure)
-		rc = launches_add(&p->launches, b, row, at, err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	if (p->structure)
+		return launches_add(&p->launches, b, row, at, err);
+	return 0;
 }
 
 static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
-	struct shape_columns shapes = shape_columns_of(b);
+	struct shape_columns c = { .whole = true };
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
-	int rc = 0;
 
+	for (unsigned i = 0; i < 3; i++) {
+		c.grid[i] = b->cols[RK_K_GRID_X + i];
+		c.block[i] = b->cols[RK_K_BLOCK_X + i];
+		c.items[i] = b->cols[RK_K_ITEMS_X + i];
+		c.whole &= c.grid[i].data && !c.grid[i].valid && c.block[i].data &&
+			   !c.block[i].valid;
+	}
 	/* beyond the limit of durations kept singly, use histograms */
 	p->held += b->nrows;
 	if (!p->store.folded && p->held > RK_MEDIAN_EXACT_MAX) {
@@ -525,23 +494,17 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 			if (!rk_durations_fold(&p->store, &p->names[i].times))
 				return rk_fail_nomem(err);
 	}
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; i < b->nrows; i++) {
+		int rc;
+
 		if (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i])
 			continue;
-		rc = add_kernel(p, b, &shapes, i, err);
+		rc = add_kernel(p, b, &c, i, err);
+		if (rc < 0)
+			return rc;
 		p->rows++;
 	}
-	return rc;
-}
-
-static int add_copies(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
-{
-	int rc = lines_add(p, b, err);
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
-		rc = place(p, &b->cols[RK_C_START], i, rk_batch_int(b, RK_C_DURATION, i, -1),
-			   RK_QUEUE_COPY, err);
-	return rc;
+	return 0;
 }
 
 /* ---- ready-made statistics ---- */
@@ -566,7 +529,7 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 	n = &p->names[at];
 	n->calls += (uint64_t)calls;
 	n->stats_timed += (uint64_t)calls;
-	n->stats_total = rk_profile_sum(n->stats_total, rk_profile_clamp(total > 0 ? total : 0));
+	rk_profile_add(&n->stats_total, total);
 	/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
 	if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
 		n->stats_squares += stddev * stddev * (double)calls;
@@ -577,33 +540,43 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 
 static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+	for (size_t i = 0; i < b->nrows; i++) {
 		const char *of = rk_strtab_borrow(p->ctx->names, rk_batch_id(b, RK_T_OF, i), NULL);
-		int64_t calls = rk_batch_int(b, RK_T_CALLS, i, 0);
+		uint32_t name = rk_batch_id(b, RK_T_NAME, i);
+		int64_t calls = rk_max_i64(rk_batch_int(b, RK_T_CALLS, i, 0), 0);
 		int64_t total = rk_batch_int(b, RK_T_TOTAL, i, 0);
-		enum rk_line_kind kind = strcmp(of, "copy") == 0 ? RK_LINES_COPIES : RK_LINES_API;
+		struct rk_line_sums *s = NULL;
+		int rc = 0;
 
-		if (strcmp(of, "kernel") == 0)
+		if (strcmp(of, "copy") == 0)
+			s = &p->lines[RK_LINES_COPIES];
+		else if (strcmp(of, "api") == 0)
+			s = &p->lines[RK_LINES_API];
+		if (s)
+			rc = line_add(s, name, (uint64_t)calls, 0, total, err);
+		else if (strcmp(of, "kernel") == 0)
 			rc = add_kernel_stats(p, b, i, err);
-		else if (kind == RK_LINES_COPIES || strcmp(of, "api") == 0)
-			rc = lines_add_stats(p, kind, rk_batch_id(b, RK_T_NAME, i),
-					     calls > 0 ? (uint64_t)calls : 0, total > 0 ? total : 0,
-					     err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
+	int rc;
+
 	switch (b->schema->table) {
 	case RK_KERNELS:
 		return add_kernels(p, b, err);
-	case RK_MEMCPY:
-		return add_copies(p, b, err);
 	case RK_STATS:
 		return add_stats(p, b, err);
+	case RK_MEMCPY:
+		rc = lines_add(p, b, err);
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
+			rc = place(p, &b->cols[RK_C_START], i,
+				   rk_batch_int(b, RK_C_DURATION, i, -1), RK_QUEUE_COPY, err);
+		return rc;
 	case RK_API:
 	case RK_MARKERS:
 		return lines_add(p, b, err);

@@ -126,6 +126,8 @@ static inline int rk_name_order(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
+/* Order of two struct rk_profile_queue by hash and length, for qsort. */
+int rk_profile_queue_order(const void *a, const void *b);
 /* "grid 8x8x1 block 64x1x1", or "" if unknown. */
 void rk_shape_text(const struct rk_shape *s, char *ret, size_t size);
 

@@ -35,17 +35,6 @@ static size_t take(const struct rk_durations_chunk *c, uint64_t step, uint64_t *
 	return n;
 }
 
-/* Half of the values are nearer to the median than this. */
-static double mad_of(uint64_t *v, size_t n, double median)
-{
-	uint64_t twice = (uint64_t)(2 * median); /* the median may be between two integers */
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];
-	qsort(v, n, sizeof(*v), by_value);
-	return ((double)v[(n - 1) / 2] + (double)v[n / 2]) / 4;
-}
-
 /*
  * The number of values below the true median is binomial (n coin tosses): it is within 1.288 * sqrt(n) of
  * n / 2 in 99 of 100 cases. This assumes nothing about the distribution: for a kernel that takes 10 us
@@ -54,6 +43,7 @@ static double mad_of(uint64_t *v, size_t n, double median)
 static void spread(const struct rk_durations *t, struct rk_profile_name *n)
 {
 	uint64_t v[SAMPLES], at = 0, step = (t->n + SAMPLES - 1) / SAMPLES;
+	uint64_t twice;
 	size_t have, reach;
 
 	if (t->pages || t->lost || !t->n || t->max > INT64_MAX / 4)
@@ -66,7 +56,12 @@ static void spread(const struct rk_durations *t, struct rk_profile_name *n)
 		n->median_low_ns = (double)v[(have - 1) / 2 - reach];
 		n->median_high_ns = (double)v[have / 2 + reach];
 	}
-	n->mad_ns = mad_of(v, have, n->median_ns);
+	/* half of the values are nearer to the median, which may be between two integers, than mad_ns */
+	twice = (uint64_t)(2 * n->median_ns);
+	for (size_t i = 0; i < have; i++)
+		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];
+	qsort(v, have, sizeof(v[0]), by_value);
+	n->mad_ns = ((double)v[(have - 1) / 2] + (double)v[have / 2]) / 4;
 }
 
 /* ---- names ---- */
@@ -93,14 +88,6 @@ static int give_name(struct rk_profiler *p, struct rk_profiler_name *n, struct r
 	if (rk_durations_median(&n->times, &ret->median_ns))
 		spread(&n->times, ret);
 	return 0;
-}
-
-/* Squared deviations from the mean of this shape. */
-static double shape_squares(const struct rk_profile_shape *s)
-{
-	double squares = s->timed ? s->squares - s->sum * s->sum / (double)s->timed : 0;
-
-	return squares > 0 ? squares : 0;
 }
 
 /* Unlike rk_hash_bytes this is the same in every process, because it is printed. */
@@ -150,17 +137,17 @@ static int sort_names(struct rk_profile *p, struct rk_error *err)
 
 static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
-	int rc = 0;
-
 	ret->names = rk_calloc(p->nnames, sizeof(*ret->names));
 	if (!ret->names)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < p->nnames; i++) {
-		rc = give_name(p, &p->names[i], &ret->names[i], err);
+	for (size_t i = 0; i < p->nnames; i++) {
+		int rc;
+
 		ret->nnames++;
+		rc = give_name(p, &p->names[i], &ret->names[i], err);
+		if (rc < 0)
+			return rc;
 	}
-	if (rc < 0)
-		return rc;
 	ret->shapes = p->shapes;
 	ret->nshapes = p->nshapes;
 	p->shapes = NULL;
@@ -169,38 +156,25 @@ static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_e
 		struct rk_profile_name *n = &ret->names[i];
 		uint64_t most = 0;
 
-		for (uint32_t s = n->shapes; s; s = ret->shapes[s - 1].next) {
-			const struct rk_profile_shape *shape = &ret->shapes[s - 1];
+		for (uint32_t at = n->shapes; at; at = ret->shapes[at - 1].next) {
+			const struct rk_profile_shape *s = &ret->shapes[at - 1];
 
-			n->squares += shape_squares(shape);
-			n->free += shape->timed > 1 ? (double)(shape->timed - 1) : 0;
-			if (shape->calls > most)
-				n->common = s;
-			most = shape->calls > most ? shape->calls : most;
+			/* squared deviations from the mean of this shape */
+			if (s->timed) {
+				n->squares +=
+					fmax(s->squares - s->sum * s->sum / (double)s->timed, 0);
+				n->free += (double)(s->timed - 1);
+			}
+			if (s->calls > most) {
+				n->common = at;
+				most = s->calls;
+			}
 		}
 	}
 	return sort_names(ret, err);
 }
 
 /* ---- time ---- */
-
-static int sweep(struct rk_profiler *p, struct rk_sweep *w, struct rk_error *err)
-{
-	struct rk_stretch s;
-	int rc = p->busy_begun ? rk_order_add(p->order, &p->busy, err) : 0;
-
-	p->busy_begun = false;
-	if (rc < 0)
-		return rc;
-	while ((rc = rk_order_next(p->order, &s, err)) > 0) {
-		s.device = 0;
-		if (!rk_sweep_add(w, &s))
-			return rk_fail_nomem(err);
-	}
-	if (rc < 0)
-		return rc;
-	return rk_sweep_finish(w) ? 0 : rk_fail_nomem(err);
-}
 
 /* All devices on one timeline: busy if something runs anywhere. */
 static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct rk_error *err)
@@ -210,11 +184,28 @@ static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct 
 			      .ndevices = 1,
 			      .store = { .max_pages = RK_MEDIAN_MAX_PAGES } };
 	const struct rk_trace_device *f = &device.facts;
-	int rc = sweep(p, &w, err);
+	struct rk_stretch s;
+	int rc;
 
-	rk_durations_release(&device.gaps);
+	if (p->busy_begun) {
+		p->busy_begun = false;
+		rc = rk_order_add(p->order, &p->busy, err);
+		if (rc < 0)
+			return rc;
+	}
+	while ((rc = rk_order_next(p->order, &s, err)) > 0) {
+		s.device = 0;
+		if (!rk_sweep_add(&w, &s)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	}
 	if (rc < 0)
-		return rc;
+		goto out;
+	if (!rk_sweep_finish(&w)) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
 	*ret = (struct rk_profile_time){ .known = device.begun && f->span_ns <= RK_PROFILE_TIME_MAX,
 					 .wall = f->span_ns,
 					 .kernels = f->busy_ns,
@@ -223,7 +214,9 @@ static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct 
 					 .idle = f->idle_ns,
 					 .unplaced = p->unplaced_ns,
 					 .gaps = f->gaps };
-	return 0;
+out:
+	rk_durations_release(&device.gaps);
+	return rc;
 }
 
 /* Hashes each name with the numbers of its shape, byte by byte, little-endian. */
@@ -254,42 +247,37 @@ static int by_name(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-static int give(const struct rk_profiler *p, const struct rk_line_sums *s,
-		struct rk_profile_lines *ret, struct rk_error *err)
-{
-	ret->known = s->known;
-	ret->v = rk_calloc(s->n, sizeof(*ret->v));
-	if (!ret->v)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < s->n; i++) {
-		const char *name = rk_strtab_borrow(p->ctx->names, s->v[i].id, NULL);
-
-		ret->v[i] = (struct rk_profile_line){ .name = rk_strdup(name),
-						      .calls = s->v[i].calls,
-						      .bytes = s->v[i].bytes,
-						      .total_ns = s->v[i].total_ns };
-		if (!ret->v[i].name)
-			return rk_fail_nomem(err);
-		ret->n++;
-	}
-	qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
-	return 0;
-}
-
 static int lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
 	struct rk_profile_lines *lines[RK_NLINES] = { &ret->copies, &ret->api, &ret->markers,
 						      &ret->ranks };
 	static const char *const words[RK_NLINES] = { "copy directions", "API functions",
 						      "kinds of marker", "ranks" };
-	int rc = 0;
 
-	for (unsigned i = 0; rc == 0 && i < RK_NLINES; i++) {
-		rc = give(p, &p->lines[i], lines[i], err);
-		if (p->lines[i].lost)
-			rk_list_addf(&ret->doubts, "more than %d %s", RK_PROFILE_LINES, words[i]);
+	for (unsigned k = 0; k < RK_NLINES; k++) {
+		const struct rk_line_sums *s = &p->lines[k];
+		struct rk_profile_lines *l = lines[k];
+
+		l->known = s->known;
+		l->v = rk_calloc(s->n, sizeof(*l->v));
+		if (!l->v)
+			return rk_fail_nomem(err);
+		for (size_t i = 0; i < s->n; i++) {
+			const char *name = rk_strtab_borrow(p->ctx->names, s->v[i].id, NULL);
+
+			l->v[i] = (struct rk_profile_line){ .name = rk_strdup(name),
+							    .calls = s->v[i].calls,
+							    .bytes = s->v[i].bytes,
+							    .total_ns = s->v[i].total_ns };
+			if (!l->v[i].name)
+				return rk_fail_nomem(err);
+			l->n++;
+		}
+		qsort(l->v, l->n, sizeof(*l->v), by_name);
+		if (s->lost)
+			rk_list_addf(&ret->doubts, "more than %d %s", RK_PROFILE_LINES, words[k]);
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- queues ---- */
@@ -299,25 +287,6 @@ struct kept {
 	uint32_t *queue, *symbol;
 	size_t n, cap_queue, cap_symbol;
 };
-
-static int keep(struct kept *k, const struct rk_stretch *s, size_t max, struct rk_error *err)
-{
-	uint32_t *queue, *symbol;
-
-	if (k->n >= max)
-		return 0;
-	queue = rk_grow(k->queue, &k->cap_queue, k->n + 1, sizeof(*queue));
-	if (queue)
-		k->queue = queue;
-	symbol = rk_grow(k->symbol, &k->cap_symbol, k->n + 1, sizeof(*symbol));
-	if (symbol)
-		k->symbol = symbol;
-	if (!queue || !symbol)
-		return rk_fail_nomem(err);
-	queue[k->n] = s->device;
-	symbol[k->n++] = s->queue;
-	return 0;
-}
 
 /* Counting sort: each queue's symbols together, in their order. */
 static int place_symbols(const struct kept *k, struct rk_profile *p, struct rk_error *err)
@@ -343,18 +312,19 @@ static int place_symbols(const struct kept *k, struct rk_profile *p, struct rk_e
 	return 0;
 }
 
-static int by_content(const void *pa, const void *pb)
+int rk_profile_queue_order(const void *pa, const void *pb)
 {
 	const struct rk_profile_queue *a = pa, *b = pb;
 
 	if (a->hash != b->hash)
 		return a->hash < b->hash ? -1 : 1;
-	return a->length < b->length ? -1 : a->length > b->length;
+	return (a->length > b->length) - (a->length < b->length);
 }
 
 static int drain(struct rk_launches *l, struct rk_profile *p, struct kept *k, struct rk_error *err)
 {
 	struct rk_stretch s;
+	uint32_t *queue, *symbol;
 	int rc;
 
 	while ((rc = rk_order_next(l->order, &s, err)) > 0) {
@@ -363,9 +333,18 @@ static int drain(struct rk_launches *l, struct rk_profile *p, struct kept *k, st
 		/* the hash depends on the order, and is the same in every process */
 		q->hash += rk_hash_mix(q->hash ^ p->shapes[s.queue].hash, 0x9e3779b97f4a7c15u);
 		q->length++;
-		rc = keep(k, &s, l->symbols_max, err);
-		if (rc < 0)
-			return rc;
+		if (k->n >= l->symbols_max)
+			continue;
+		queue = rk_grow(k->queue, &k->cap_queue, k->n + 1, sizeof(*queue));
+		if (!queue)
+			return rk_fail_nomem(err);
+		k->queue = queue;
+		symbol = rk_grow(k->symbol, &k->cap_symbol, k->n + 1, sizeof(*symbol));
+		if (!symbol)
+			return rk_fail_nomem(err);
+		k->symbol = symbol;
+		queue[k->n] = s.device;
+		symbol[k->n++] = s.queue;
 	}
 	return rc;
 }
@@ -380,13 +359,17 @@ static int launches_finish(struct rk_launches *l, struct rk_profile *p, struct r
 		return rk_fail_nomem(err);
 	p->nqueues = l->queues.n;
 	rc = drain(l, p, &k, err);
-	if (rc == 0)
-		rc = place_symbols(&k, p, err);
-	rk_free(k.queue);
-	rk_free(k.symbol);
+	if (rc < 0)
+		goto out;
+	rc = place_symbols(&k, p, err);
+	if (rc < 0)
+		goto out;
 	if (l->lost)
 		rk_list_addf(&p->doubts, "too many queues or grids; some were not compared");
-	qsort(p->queues, p->nqueues, sizeof(*p->queues), by_content);
+	qsort(p->queues, p->nqueues, sizeof(*p->queues), rk_profile_queue_order);
+out:
+	rk_free(k.queue);
+	rk_free(k.symbol);
 	return rc;
 }
 
@@ -409,7 +392,7 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 		/* saturate at the limit */
 		int64_t room = RK_PROFILE_TIME_MAX - ret->total_ns;
 
-		n->total_ns = n->total_ns > room ? room : n->total_ns;
+		n->total_ns = rk_min_i64(n->total_ns, room);
 		ret->total_ns += n->total_ns;
 		ret->calls += n->calls;
 		ret->timed += n->timed;
@@ -421,11 +404,14 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 		rk_list_addf(&ret->slips, "more than %d kernel grids", RK_PROFILE_SHAPES);
 	if (rk_strtab_overflowed(p->ctx->names))
 		rk_list_add(&ret->doubts, "more distinct names than the name table can hold");
-	if (p->structure)
+	if (p->structure) {
 		rc = launches_finish(&p->launches, ret, err);
-	if (rc < 0)
-		return rc;
-	return ret->doubts.bad || ret->slips.bad ? rk_fail_nomem(err) : 0;
+		if (rc < 0)
+			return rc;
+	}
+	if (ret->doubts.bad || ret->slips.bad)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 static void lines_free(struct rk_profile_lines *l)
@@ -466,15 +452,21 @@ int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profi
 	made->label = rk_strdup(label);
 	made->structure = p->structure;
 	made->rows = p->rows > 0;
-	rc = made->label ? fill(p, made, err) : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_PROFILE, made, destroy_profile, err);
-	if (rc < 0) {
-		destroy_profile(made);
-		return rc;
+	if (!made->label) {
+		rc = rk_fail_nomem(err);
+		goto fail;
 	}
+	rc = fill(p, made, err);
+	if (rc < 0)
+		goto fail;
+	rc = rk_handle_open(RK_HANDLE_PROFILE, made, destroy_profile, err);
+	if (rc < 0)
+		goto fail;
 	*ret = made;
 	return 0;
+fail:
+	destroy_profile(made);
+	return rc;
 }
 
 void rk_profile_free(struct rk_profile *p)

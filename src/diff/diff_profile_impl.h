@@ -3,6 +3,7 @@
 #define RK_DIFF_PROFILE_IMPL_H
 
 #include "base/map.h"
+#include "base/num.h"
 #include "diff/diff_profile.h"
 #include "table/median.h"
 #include "table/timeline_order.h"
@@ -74,15 +75,11 @@ struct rk_profiler {
 	struct rk_launches launches;
 };
 
-static inline int64_t rk_profile_clamp(int64_t v)
+/* Adds a time or a size that is not negative; the sum stops at the limit. */
+static inline void rk_profile_add(int64_t *sum, int64_t v)
 {
-	return v > RK_PROFILE_TIME_MAX ? RK_PROFILE_TIME_MAX : v;
-}
-
-/* a + b, saturated at the limit; both are from 0 to the limit. */
-static inline int64_t rk_profile_sum(int64_t a, int64_t b)
-{
-	return rk_profile_clamp(a + b);
+	if (v > 0)
+		*sum = rk_min_i64(*sum + rk_min_i64(v, RK_PROFILE_TIME_MAX), RK_PROFILE_TIME_MAX);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "table/stages.h"
 
 /* Adds a value. */
@@ -39,6 +40,12 @@ static uint64_t mean_count(uint64_t sum, size_t n)
 	return (sum + n / 2) / n;
 }
 
+/* Does not round a kernel that was called down to 0 calls. */
+static uint64_t mean_calls(uint64_t sum, size_t n)
+{
+	return sum ? rk_max(mean_count(sum, n), 1) : 0;
+}
+
 /* ---- names ---- */
 
 struct entry {
@@ -58,29 +65,10 @@ static int by_text(const void *pa, const void *pb)
 
 static double volume(const int32_t *n)
 {
-	return n[0] < 0 ? -1 : (double)n[0] * (n[1] < 1 ? 1 : n[1]) * (n[2] < 1 ? 1 : n[2]);
+	return n[0] < 0 ? -1 : (double)n[0] * fmax(n[1], 1) * fmax(n[2], 1);
 }
 
-/* Medians of several runs: the mean of the medians, and the widest bounds. */
-static void add_medians(struct rk_side_name *s, const struct entry *e, size_t n)
-{
-	double sum = 0, mad = 0;
-
-	s->median_low_ns = INFINITY;
-	s->median_high_ns = -INFINITY;
-	for (size_t i = 0; i < n; i++) {
-		sum += e[i].name->median_ns;
-		mad += e[i].name->mad_ns;
-		s->median_low_ns = fmin(s->median_low_ns, e[i].name->median_low_ns);
-		s->median_high_ns = fmax(s->median_high_ns, e[i].name->median_high_ns);
-		if (isnan(e[i].name->median_low_ns))
-			s->median_low_ns = s->median_high_ns = NAN;
-	}
-	s->median_ns = sum / (double)n;
-	s->mad_ns = mad / (double)n;
-}
-
-/* `n` entries with the same text. */
+/* `n` entries with the same text. The median is the mean of the runs' medians, with the widest bounds. */
 static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, size_t runs)
 {
 	struct mean total = { .n = (int64_t)runs };
@@ -90,26 +78,35 @@ static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, s
 	*s = (struct rk_side_name){ .text = e[0].text,
 				    .least = n < runs ? 0 : UINT64_MAX,
 				    .of = e[0].of,
-				    .name = e[0].name };
+				    .name = e[0].name,
+				    .median_low_ns = INFINITY,
+				    .median_high_ns = -INFINITY,
+				    .work = -1,
+				    .block = -1 };
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_profile_name *v = e[i].name;
 
 		calls += v->calls;
 		mean_add(&total, v->total_ns);
-		s->least = v->calls < s->least ? v->calls : s->least;
-		s->most = v->calls > s->most ? v->calls : s->most;
+		s->least = rk_min(s->least, v->calls);
+		s->most = rk_max(s->most, v->calls);
 		s->squares += v->squares;
 		s->free += v->free;
 		s->timed_all += v->timed;
 		if (v->timed)
 			sample_add(&s->means, (double)v->total_ns / (double)v->timed);
+		s->median_ns += v->median_ns;
+		s->mad_ns += v->mad_ns;
+		s->median_low_ns = fmin(s->median_low_ns, v->median_low_ns);
+		s->median_high_ns = fmax(s->median_high_ns, v->median_high_ns);
+		if (isnan(v->median_low_ns))
+			s->median_low_ns = s->median_high_ns = NAN;
 	}
-	/* do not round a kernel that was called down to 0 calls */
-	s->calls = calls && calls * 2 < runs ? 1 : mean_count(calls, runs);
-	s->timed = s->timed_all && s->timed_all * 2 < runs ? 1 : mean_count(s->timed_all, runs);
+	s->median_ns /= (double)n;
+	s->mad_ns /= (double)n;
+	s->calls = mean_calls(calls, runs);
+	s->timed = mean_calls(s->timed_all, runs);
 	s->total_ns = mean_get(&total);
-	add_medians(s, e, n);
-	s->work = s->block = -1;
 	if (!s->name->common)
 		return;
 	shape = &s->of->shapes[s->name->common - 1].shape;
@@ -167,22 +164,7 @@ static int64_t mean_of(const struct rk_side *s, size_t offset)
 	return mean_get(&m);
 }
 
-#define MEAN(member) .member = mean_of(s, offsetof(struct rk_profile_time, member))
-
-static void make_time(struct rk_side *s)
-{
-	struct rk_profile_time t = {
-		.known = true, MEAN(kernels), MEAN(copies), MEAN(both), MEAN(idle), MEAN(unplaced)
-	};
-
-	t.wall = t.kernels + t.copies - t.both + t.idle;
-	for (size_t r = 0; r < s->runs; r++) {
-		t.known &= s->profiles[r]->time.known;
-		sample_add(&s->totals, (double)s->profiles[r]->total_ns);
-		sample_add(&s->walls, (double)s->profiles[r]->time.wall);
-	}
-	s->time = t;
-}
+#define MEAN(s, member) mean_of(s, offsetof(struct rk_profile_time, member))
 
 /* ---- lines ---- */
 
@@ -246,11 +228,23 @@ static int make_lines(const struct rk_side *s, enum which which, struct rk_side_
 int rk_side_make(const struct rk_profile *const *p, size_t n, struct rk_side *ret,
 		 struct rk_error *err)
 {
+	struct rk_profile_time *t = &ret->time;
 	int rc;
 
 	ret->profiles = p;
 	ret->runs = n;
-	make_time(ret);
+	*t = (struct rk_profile_time){ .known = true,
+				       .kernels = MEAN(ret, kernels),
+				       .copies = MEAN(ret, copies),
+				       .both = MEAN(ret, both),
+				       .idle = MEAN(ret, idle),
+				       .unplaced = MEAN(ret, unplaced) };
+	t->wall = t->kernels + t->copies - t->both + t->idle;
+	for (size_t r = 0; r < n; r++) {
+		t->known &= p[r]->time.known;
+		sample_add(&ret->totals, (double)p[r]->total_ns);
+		sample_add(&ret->walls, (double)p[r]->time.wall);
+	}
 	rc = make_names(ret, err);
 	if (rc < 0)
 		return rc;
@@ -271,9 +265,7 @@ void rk_side_release(struct rk_side *s)
 	rk_free(s->ranks.v);
 }
 
-/* ---- which kernel of one side is which of the other ---- */
-
-/* ---- base names ---- */
+/* ---- which kernel of one side is which of the other: base names ---- */
 
 static bool is_digit(char c)
 {
@@ -368,13 +360,13 @@ static int by_score(const void *pa, const void *pb)
 /* The common prefix and suffix, as a share of the longer text. */
 static double likeness(const char *a, const char *b)
 {
-	size_t la = strlen(a), lb = strlen(b), n = la < lb ? la : lb, head = 0, tail = 0;
+	size_t la = strlen(a), lb = strlen(b), n = rk_min(la, lb), head = 0, tail = 0;
 
 	while (head < n && a[head] == b[head])
 		head++;
 	while (tail < n - head && a[la - 1 - tail] == b[lb - 1 - tail])
 		tail++;
-	return (double)(head + tail) / (double)(la > lb ? la : lb);
+	return (double)(head + tail) / (double)rk_max(la, lb);
 }
 
 /* Distance in powers of two; `unknown` if one side has no value. */
@@ -403,40 +395,34 @@ static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 struct matching {
 	struct left *a, *b; /* unmatched, by base name */
 	size_t na, nb;
-	struct candidate *list;
-	size_t n, cap;
+	struct candidate *list; /* of one base name */
+	size_t cap;
 	struct rk_pair *pairs;
 	size_t npairs;
 };
 
-static int try_group(struct matching *m, size_t a, size_t na, size_t b, size_t nb,
-		     struct rk_error *err)
+/* Kernels with the same base name: the best pair first, then the best of the others. */
+static int match_group(struct matching *m, struct left *a, size_t na, struct left *b, size_t nb,
+		       struct rk_error *err)
 {
-	na = na > RK_MATCH_TRIED ? RK_MATCH_TRIED : na;
-	nb = nb > RK_MATCH_TRIED ? RK_MATCH_TRIED : nb;
-	for (size_t i = 0; i < na; i++)
-		for (size_t k = 0; k < nb; k++) {
-			struct candidate c = { &m->a[a + i], &m->b[b + k], 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < na && i < RK_MATCH_TRIED; i++)
+		for (size_t k = 0; k < nb && k < RK_MATCH_TRIED; k++) {
+			struct candidate c = { &a[i], &b[k], score(a[i].name, b[k].name) };
 			struct candidate *grown;
 
-			c.score = score(c.a->name, c.b->name);
 			if (isinf(c.score))
 				continue;
-			grown = rk_grow(m->list, &m->cap, m->n + 1, sizeof(*grown));
+			grown = rk_grow(m->list, &m->cap, n + 1, sizeof(*grown));
 			if (!grown)
 				return rk_fail_nomem(err);
 			m->list = grown;
-			m->list[m->n++] = c;
+			m->list[n++] = c;
 		}
-	return 0;
-}
-
-/* The best pair first, then the best of the others. */
-static void take_best(struct matching *m)
-{
-	if (m->n)
-		qsort(m->list, m->n, sizeof(*m->list), by_score);
-	for (size_t i = 0; i < m->n; i++) {
+	if (n)
+		qsort(m->list, n, sizeof(*m->list), by_score);
+	for (size_t i = 0; i < n; i++) {
 		struct candidate *c = &m->list[i];
 
 		if (c->a->taken || c->b->taken)
@@ -444,7 +430,7 @@ static void take_best(struct matching *m)
 		c->a->taken = c->b->taken = true;
 		m->pairs[m->npairs++] = (struct rk_pair){ c->a->name, c->b->name, true };
 	}
-	m->n = 0;
+	return 0;
 }
 
 static size_t group_end(const struct left *l, size_t n, size_t i)
@@ -459,22 +445,25 @@ static size_t group_end(const struct left *l, size_t n, size_t i)
 static int match_left(struct matching *m, struct rk_error *err)
 {
 	size_t i = 0, k = 0;
-	int rc = 0;
 
 	qsort(m->a, m->na, sizeof(*m->a), by_base);
 	qsort(m->b, m->nb, sizeof(*m->b), by_base);
-	while (rc == 0 && i < m->na && k < m->nb) {
+	while (i < m->na && k < m->nb) {
 		int order = strcmp(m->a[i].base, m->b[k].base);
 		size_t ei = group_end(m->a, m->na, i), ek = group_end(m->b, m->nb, k);
 
 		if (order == 0 && m->a[i].base[0]) {
-			rc = try_group(m, i, ei - i, k, ek - k, err);
-			take_best(m);
+			int rc = match_group(m, &m->a[i], ei - i, &m->b[k], ek - k, err);
+
+			if (rc < 0)
+				return rc;
 		}
-		i = order <= 0 ? ei : i;
-		k = order >= 0 ? ek : k;
+		if (order <= 0)
+			i = ei;
+		if (order >= 0)
+			k = ek;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- the whole ---- */
@@ -492,31 +481,34 @@ static int leave(struct left *list, size_t *n, const struct rk_side_name *name,
 	}
 	list[*n] = (struct left){ .name = name };
 	rc = rk_bytes_give(&base, &list[*n].base, NULL, err);
-	*n += rc == 0;
-	return rc;
+	if (rc < 0)
+		return rc;
+	++*n;
+	return 0;
 }
 
 static int by_names(struct matching *m, const struct rk_side *a, const struct rk_side *b,
 		    struct rk_error *err)
 {
 	size_t i = 0, k = 0;
-	int rc = 0;
 
-	while (rc == 0 && (i < a->nnames || k < b->nnames)) {
-		int order = rk_name_order(i < a->nnames ? a->names[i].text : NULL,
-					  k < b->nnames ? b->names[k].text : NULL);
+	while (i < a->nnames || k < b->nnames) {
+		const struct rk_side_name *x = i < a->nnames ? &a->names[i] : NULL;
+		const struct rk_side_name *y = k < b->nnames ? &b->names[k] : NULL;
+		int order = rk_name_order(x ? x->text : NULL, y ? y->text : NULL), rc = 0;
 
 		if (order == 0)
-			m->pairs[m->npairs++] =
-				(struct rk_pair){ &a->names[i], &b->names[k], false };
+			m->pairs[m->npairs++] = (struct rk_pair){ x, y, false };
 		else if (order < 0)
-			rc = leave(m->a, &m->na, &a->names[i], err);
+			rc = leave(m->a, &m->na, x, err);
 		else
-			rc = leave(m->b, &m->nb, &b->names[k], err);
+			rc = leave(m->b, &m->nb, y, err);
+		if (rc < 0)
+			return rc;
 		i += order <= 0;
 		k += order >= 0;
 	}
-	return rc;
+	return 0;
 }
 
 int rk_match(const struct rk_side *a, const struct rk_side *b, struct rk_pair **ret, size_t *ret_n,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "diff/diff_pages.h"
@@ -20,13 +21,9 @@ struct page {
 	struct rk_bytes *out;
 	const struct rk_diff *d;
 	const struct rk_render_options *look;
+	const char *arrow;
 	size_t calls; /* columns of "1,234 > 2,345" */
 };
-
-static const char *arrow(const struct page *p)
-{
-	return p->look->utf8 ? " → " : " > ";
-}
 
 /* "1,234 → 2,345", or one number if they are equal. */
 static void put_pair(struct page *p, struct rk_bytes *out, uint64_t a, uint64_t b)
@@ -34,7 +31,7 @@ static void put_pair(struct page *p, struct rk_bytes *out, uint64_t a, uint64_t 
 	rk_put_grouped(out, a);
 	if (a == b)
 		return;
-	rk_bytes_puts(out, arrow(p));
+	rk_bytes_printf(out, " %s ", p->arrow);
 	rk_put_grouped(out, b);
 }
 
@@ -50,12 +47,12 @@ static void put_side(struct page *p, const char *letter, const struct rk_diff_si
 	rk_bytes_printf(p->out, "%s: ", letter);
 	put_name(p, s->labels[0]);
 	if (s->runs > 1)
-		rk_bytes_printf(p->out, " and %zu more run%s", s->runs - 1, s->runs > 2 ? "s" : "");
+		rk_bytes_printf(p->out, " and %zu more run%s", s->runs - 1, rk_plural(s->runs - 1));
 	rk_bytes_puts(p->out, " (");
 	rk_put_grouped(p->out, s->calls);
-	rk_bytes_printf(p->out, " kernel%s of ", s->calls == 1 ? "" : "s");
+	rk_bytes_printf(p->out, " kernel%s of ", rk_plural(s->calls));
 	rk_put_grouped(p->out, s->kernels);
-	rk_bytes_puts(p->out, s->kernels == 1 ? " name" : " names");
+	rk_bytes_printf(p->out, " name%s", rk_plural(s->kernels));
 	if (s->copies) {
 		rk_bytes_puts(p->out, ", ");
 		rk_put_grouped(p->out, s->copies);
@@ -99,7 +96,8 @@ static double share_of(int64_t ns, double most)
 /* Overlap is negative: it saves time. */
 static void time_cell(struct page *p, int64_t ns)
 {
-	rk_bytes_puts(&p->page.cell, ns < 0 ? "-" : "");
+	if (ns < 0)
+		rk_bytes_put_u8(&p->page.cell, '-');
 	rk_put_duration(&p->page.cell, fabs((double)ns));
 }
 
@@ -108,7 +106,9 @@ static int by_size(const void *pa, const void *pb)
 	const struct rk_diff_part *a = pa, *b = pb;
 	double x = fabs((double)a->delta_ns), y = fabs((double)b->delta_ns);
 
-	return x != y ? (x > y ? -1 : 1) : strcmp(a->name, b->name);
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->name, b->name);
 }
 
 static void put_parts(struct page *p)
@@ -129,7 +129,7 @@ static void put_parts(struct page *p)
 		rk_page_bar(&p->page, share_of(parts[i].delta_ns, most));
 		time_cell(p, parts[i].a_ns);
 		rk_page_right(&p->page, CHANGE);
-		rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+		rk_bytes_printf(p->out, " %s", p->arrow);
 		time_cell(p, parts[i].b_ns);
 		rk_page_left(&p->page, CHANGE);
 		rk_bytes_printf(p->out, " %-9s %s\n", parts[i].name,
@@ -141,19 +141,17 @@ static void put_parts(struct page *p)
 
 static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double most)
 {
-	const char *color = "";
-
 	if (k->significant)
-		color = k->delta_ns > 0 ? RK_RED : RK_GREEN;
-	rk_page_paint(&p->page, color);
+		rk_page_paint(&p->page, k->delta_ns > 0 ? RK_RED : RK_GREEN);
 	change_cell(p, k->delta_ns);
 	rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
 	rk_page_bar(&p->page, share_of(k->delta_ns, most));
-	rk_page_paint(&p->page, color[0] ? RK_NORMAL : "");
+	if (k->significant)
+		rk_page_paint(&p->page, RK_NORMAL);
 	put_pair(p, &p->page.cell, k->a.calls, k->b.calls);
 	rk_page_right(&p->page, p->calls);
 	rk_page_time(&p->page, k->a.mean_ns);
-	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	rk_bytes_printf(p->out, " %s", p->arrow);
 	rk_put_duration(&p->page.cell, k->b.mean_ns);
 	rk_page_left(&p->page, RK_PAGE_TIME);
 	rk_page_rest(&p->page, rk_diff_kernel_name(k),
@@ -163,8 +161,7 @@ static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double mo
 static void put_kernels(struct page *p)
 {
 	const struct rk_diff *d = p->d;
-	size_t changed = rk_diff_changed(d);
-	size_t shown = p->look->top && p->look->top < changed ? p->look->top : changed;
+	size_t changed = rk_diff_changed(d), shown = rk_page_shown(&p->page, changed);
 	int64_t rest = 0;
 
 	if (!changed)
@@ -176,7 +173,7 @@ static void put_kernels(struct page *p)
 
 		if (a != b)
 			n += 3 + rk_page_count_columns(b, "") - 1;
-		p->calls = n > p->calls ? n : p->calls;
+		p->calls = rk_max(p->calls, n);
 	}
 	rk_page_title(&p->page, "Kernels");
 	rk_bytes_puts(p->out, ": * beyond the noise, ~ within the noise or below 1 %, ? noise "
@@ -186,7 +183,7 @@ static void put_kernels(struct page *p)
 	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
 	rk_page_word(&p->page, "Calls", p->calls);
 	rk_page_word(&p->page, "Mean A", RK_PAGE_TIME);
-	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	rk_bytes_printf(p->out, " %s", p->arrow);
 	rk_bytes_puts(&p->page.cell, "B");
 	rk_page_left(&p->page, RK_PAGE_TIME);
 	rk_bytes_puts(p->out, "  Kernel\n");
@@ -202,11 +199,6 @@ static void put_kernels(struct page *p)
 }
 
 /* ---- what else changed ---- */
-
-static size_t fewer(size_t n, size_t most)
-{
-	return n < most ? n : most;
-}
 
 static void put_more(struct page *p, size_t shown, size_t all)
 {
@@ -227,16 +219,16 @@ static void put_renamed(struct page *p)
 			rk_page_title(&p->page, "Renamed\n");
 		if (n++ < LINES_SHOWN) {
 			rk_page_rest(&p->page, k->a.name, 2);
-			rk_bytes_puts(p->out, p->look->utf8 ? "  →" : "  >");
+			rk_bytes_printf(p->out, "  %s", p->arrow);
 			rk_page_rest(&p->page, k->b.name, 5);
 		}
 	}
-	put_more(p, fewer(n, LINES_SHOWN), n);
+	put_more(p, rk_min(n, LINES_SHOWN), n);
 }
 
 static void put_grids(struct page *p)
 {
-	size_t n = p->d->ngrids, shown = fewer(n, LINES_SHOWN);
+	size_t n = p->d->ngrids, shown = rk_min(n, LINES_SHOWN);
 
 	if (!n)
 		return;
@@ -246,26 +238,12 @@ static void put_grids(struct page *p)
 
 		rk_bytes_puts(p->out, "  ");
 		rk_put_grouped(p->out, g->a);
-		rk_bytes_puts(p->out, arrow(p));
+		rk_bytes_printf(p->out, " %s ", p->arrow);
 		rk_put_grouped(p->out, g->b);
 		rk_bytes_printf(p->out, " with %s", g->shape);
 		rk_page_rest(&p->page, rk_diff_kernel_name(&p->d->kernels[g->kernel]), 60);
 	}
 	put_more(p, shown, n);
-}
-
-static void put_line(struct page *p, const struct rk_diff_line *l)
-{
-	change_cell(p, l->delta_ns);
-	rk_bytes_puts(p->out, "  ");
-	put_pair(p, p->out, l->calls_a, l->calls_b);
-	rk_bytes_puts(p->out, " calls");
-	if (l->bytes_a || l->bytes_b) {
-		rk_bytes_puts(p->out, ", ");
-		put_pair(p, p->out, (uint64_t)l->bytes_a, (uint64_t)l->bytes_b);
-		rk_bytes_puts(p->out, " bytes");
-	}
-	rk_page_rest(&p->page, l->name[0] ? l->name : "(no name)", 60);
 }
 
 static void put_lines(struct page *p, const char *title, const struct rk_diff_lines *l,
@@ -288,42 +266,51 @@ static void put_lines(struct page *p, const char *title, const struct rk_diff_li
 			}
 			rk_bytes_put_u8(p->out, '\n');
 		}
-		if (n++ < LINES_SHOWN)
-			put_line(p, x);
+		if (n++ >= LINES_SHOWN)
+			continue;
+		change_cell(p, x->delta_ns);
+		rk_bytes_puts(p->out, "  ");
+		put_pair(p, p->out, x->calls_a, x->calls_b);
+		rk_bytes_puts(p->out, " calls");
+		if (x->bytes_a || x->bytes_b) {
+			rk_bytes_puts(p->out, ", ");
+			put_pair(p, p->out, (uint64_t)x->bytes_a, (uint64_t)x->bytes_b);
+			rk_bytes_puts(p->out, " bytes");
+		}
+		rk_page_rest(&p->page, x->name[0] ? x->name : "(no name)", 60);
 	}
-	put_more(p, fewer(n, LINES_SHOWN), n);
+	put_more(p, rk_min(n, LINES_SHOWN), n);
 }
 
 /* ---- structure, doubts, gate ---- */
 
-static void put_finding(struct page *p, const struct rk_diff_finding *f)
-{
-	rk_bytes_printf(p->out, "  %-8s  ", f->kind);
-	put_name(p, f->text);
-	rk_page_rest(&p->page, f->subject[0] ? f->subject : "(no name)", 14 + strlen(f->text));
-	if (!f->around_a[0] && !f->around_b[0])
-		return;
-	rk_bytes_puts(p->out, "            A: ");
-	put_name(p, f->around_a);
-	rk_bytes_puts(p->out, "\n            B: ");
-	put_name(p, f->around_b);
-	rk_bytes_put_u8(p->out, '\n');
-}
-
 static void put_structure(struct page *p)
 {
 	const struct rk_diff_structure *s = &p->d->structure;
-	size_t shown = fewer(s->nfindings, FINDINGS_SHOWN);
+	size_t shown = rk_min(s->nfindings, FINDINGS_SHOWN);
 
-	for (size_t i = 0; i < shown; i++)
-		put_finding(p, &s->findings[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_diff_finding *f = &s->findings[i];
+
+		rk_bytes_printf(p->out, "  %-8s  ", f->kind);
+		put_name(p, f->text);
+		rk_page_rest(&p->page, f->subject[0] ? f->subject : "(no name)",
+			     14 + strlen(f->text));
+		if (!f->around_a[0] && !f->around_b[0])
+			continue;
+		rk_bytes_puts(p->out, "            A: ");
+		put_name(p, f->around_a);
+		rk_bytes_puts(p->out, "\n            B: ");
+		put_name(p, f->around_b);
+		rk_bytes_put_u8(p->out, '\n');
+	}
 	put_more(p, shown, s->nfindings + s->left_out);
 }
 
 static void put_end(struct page *p)
 {
 	const struct rk_diff *d = p->d;
-	size_t shown = fewer(d->ndoubts, LINES_SHOWN);
+	size_t shown = rk_min(d->ndoubts, LINES_SHOWN);
 
 	if (shown)
 		rk_page_title(&p->page, "Incomplete\n");
@@ -334,16 +321,16 @@ static void put_end(struct page *p)
 		return;
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
-	rk_bytes_puts(p->out, d->verdict == RK_DIFF_UNKNOWN ? "inconclusive: " : "");
+	if (d->verdict == RK_DIFF_UNKNOWN)
+		rk_bytes_puts(p->out, "inconclusive: ");
 	put_name(p, d->reason);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
+	rk_page_last(&p->page, "");
 }
 
 void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		  const struct rk_render_options *look)
 {
-	struct page p = { .out = out, .d = d, .look = look };
+	struct page p = { .out = out, .d = d, .look = look, .arrow = look->utf8 ? "→" : ">" };
 
 	rk_page_begin(&p.page, out, look);
 	if (d->structure.asked && !d->gated) {

@@ -435,22 +435,6 @@ static void fit_bent(struct fit *f, struct rk_align_edge *e)
 	e->status = error > f->two->max_error ? RK_ALIGN_WIDE : RK_ALIGNED;
 }
 
-/* Drops single ends far from their neighbours; when the clock moves, all ends move. */
-static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_align_line *l)
-{
-	double middle, spread;
-
-	for (size_t i = from; i < to; i++)
-		f->numbers[i - from] = distance(l, &f->ends[i]);
-	middle = median(f->numbers, to - from);
-	for (size_t i = from; i < to; i++)
-		f->numbers[i - from] = fabs(distance(l, &f->ends[i]) - middle);
-	spread = median(f->numbers, to - from);
-	for (size_t i = from; i < to; i++)
-		f->out[f->ends[i].from] = fabs(distance(l, &f->ends[i]) - middle) >
-					  2000 + 6 * spread;
-}
-
 /*
  * How far the clock difference departs from the line, estimated from ends; 0 if within their jitter.
  * Ends may shift with the work as well as with the clock, so this is not proof; but a bound that is
@@ -489,13 +473,24 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 	e->status = RK_ALIGN_CONTRADICT;
 	if (f->nends == 0) /* messages alone */
 		return;
+	/* Drop single ends far from their neighbours; when the clock moves, all ends move. */
 	l = robust_line(f->ends, f->nends, f->two->max_drift, f->numbers);
 	for (size_t w = 0; w < windows; w++) {
-		size_t from = f->nends * w / windows;
+		struct limit *ends = f->ends + f->nends * w / windows;
+		size_t n = f->nends * (w + 1) / windows - f->nends * w / windows;
+		double middle, spread;
 
-		to = f->nends * (w + 1) / windows;
-		if (from < to)
-			mark_lonely(f, from, to, &l);
+		if (n == 0)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			f->numbers[i] = distance(&l, &ends[i]);
+		middle = median(f->numbers, n);
+		for (size_t i = 0; i < n; i++)
+			f->numbers[i] = fabs(distance(&l, &ends[i]) - middle);
+		spread = median(f->numbers, n);
+		for (size_t i = 0; i < n; i++)
+			f->out[ends[i].from] = fabs(distance(&l, &ends[i]) - middle) >
+					       2000 + 6 * spread;
 	}
 	cut = longest(f, 0);
 	if (cut < 4 || cut >= f->pairs->n)

@@ -78,24 +78,6 @@ static int by_domain(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static void find_firsts(struct classes *c)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		const struct rk_comm_rank *r = &c->in[i];
-
-		for (size_t k = 0; k < r->ncalls; k++) {
-			if (r->calls[k].sig == c->op->sig) {
-				c->firsts[c->nfirsts++] =
-					(struct first){ r->domain,
-							common_time(r, r->calls[k].start_ns) };
-				break;
-			}
-		}
-	}
-	if (c->nfirsts)
-		qsort(c->firsts, c->nfirsts, sizeof(*c->firsts), by_domain);
-}
-
 static size_t domain_from(const struct classes *c, uint64_t domain)
 {
 	size_t from = 0, to = c->nfirsts;
@@ -195,7 +177,17 @@ static int classes_of(const struct rk_comm_rank *in, size_t n, const struct rk_c
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	find_firsts(&c);
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_comm_rank *r = &in[i];
+		size_t k = 0;
+
+		while (k < r->ncalls && r->calls[k].sig != op->sig)
+			k++;
+		if (k < r->ncalls)
+			c.firsts[c.nfirsts++] =
+				(struct first){ r->domain, common_time(r, r->calls[k].start_ns) };
+	}
+	qsort(c.firsts, c.nfirsts, sizeof(*c.firsts), by_domain);
 	for (size_t i = 0; i < n; i++)
 		look_at_calls(&c, i);
 	for (size_t i = 0; i < n; i++)

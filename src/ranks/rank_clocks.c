@@ -150,21 +150,10 @@ struct ops {
 
 /* ---- which calls ---- */
 
-/* Whether rank p has a call of the operation that ends at about the same time. Ends must ascend. */
-static bool ends_at(struct ops *o, size_t p, uint64_t sig, int64_t end)
-{
-	const struct rk_align_input *in = &o->i->in[p];
-	size_t *at = &o->at[p];
-
-	while (*at < in->ncalls && in->calls[*at].end_ns < end - TOGETHER_NS)
-		++*at;
-	for (size_t k = *at; k < in->ncalls && in->calls[k].end_ns <= end + TOGETHER_NS; k++)
-		if (in->calls[k].sig == sig)
-			return true;
-	return false;
-}
-
-/* [from, to) of the order: the ranks of one node. */
+/*
+ * [from, to) of the order: the ranks of one node. They leave a call together if each has one of the
+ * operation that ends at about the same time. Ends must ascend from call to call.
+ */
 static bool is_wanted(struct ops *o, const struct rk_align_call *c, const struct filter *f,
 		      size_t from, size_t to)
 {
@@ -172,8 +161,18 @@ static bool is_wanted(struct ops *o, const struct rk_align_call *c, const struct
 
 	if (c->sig != f->sig || f->how == ANY)
 		return c->sig == f->sig;
-	for (size_t k = from; together && k < to; k++)
-		together = ends_at(o, o->order[k], f->sig, c->end_ns);
+	for (size_t k = from; together && k < to; k++) {
+		const struct rk_align_input *in = &o->i->in[o->order[k]];
+		size_t *at = &o->at[o->order[k]];
+
+		while (*at < in->ncalls && in->calls[*at].end_ns < c->end_ns - TOGETHER_NS)
+			++*at;
+		together = false;
+		for (size_t i = *at;
+		     !together && i < in->ncalls && in->calls[i].end_ns <= c->end_ns + TOGETHER_NS;
+		     i++)
+			together = in->calls[i].sig == f->sig;
+	}
 	return together == (f->how == TOGETHER);
 }
 
@@ -472,18 +471,6 @@ static const struct {
 	{ RK_ALIGN_BY_MESSAGES, "messages" },
 };
 
-static char *words_of(const struct rk_align_rank *r)
-{
-	char text[64] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < sizeof(evidence) / sizeof(evidence[0]); i++)
-		if (r->status == RK_ALIGNED && r->evidence & evidence[i].bit)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
-						len ? ", " : "", evidence[i].word);
-	return rk_strdup(text);
-}
-
 static char *note_of(const struct input *in, size_t i, bool assumed)
 {
 	const struct rk_align_rank *r = &in->best[i];
@@ -511,9 +498,15 @@ static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i
 		      struct rk_error *err)
 {
 	struct rk_rank_clock *v = &c->v[i];
+	char words[64] = "";
+	size_t len = 0;
 
 	v->to = in->best[i];
-	v->by = words_of(&v->to);
+	for (size_t k = 0; k < sizeof(evidence) / sizeof(evidence[0]); k++)
+		if (v->to.status == RK_ALIGNED && v->to.evidence & evidence[k].bit)
+			len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%s",
+						len ? ", " : "", evidence[k].word);
+	v->by = rk_strdup(words);
 	v->note = note_of(in, i, assumed);
 	if (!v->by || !v->note)
 		return rk_fail_nomem(err);

@@ -523,27 +523,6 @@ static int find_line(struct rk_rank_spread *s, uint32_t name, uint32_t *ret, str
 	return 0;
 }
 
-static int spread_row(struct rk_rank_spread *s, uint32_t name, uint32_t rank, int64_t dur,
-		      struct rk_error *err)
-{
-	uint32_t at;
-	struct line *n;
-	int64_t *total;
-	int rc = find_line(s, name, &at, err);
-
-	if (rc < 0 || at == NOBODY)
-		return rc;
-	n = &s->lines[at];
-	if (!n->last || n->rank != rank) {
-		rc = find_cell(s, at, rank, err);
-		if (rc < 0)
-			return rc;
-	}
-	total = &s->cells[n->last - 1].total;
-	*total = rk_add_saturated(*total, dur);
-	return 0;
-}
-
 /* NOBODY: too many ranks; the loads warn about it. */
 static int spread_rank(struct rk_rank_spread *s, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
@@ -574,6 +553,9 @@ int rk_rank_spread_add(struct rk_rank_spread *s, const struct rk_batch *b, struc
 	int rc;
 
 	for (size_t i = 0; ranks && durs && i < b->nrows; i++) {
+		uint32_t at;
+		int64_t *total;
+
 		if (!rk_column_has(&b->cols[RK_K_RANK], i) || ranks[i] < 0 ||
 		    !rk_column_has(&b->cols[RK_K_DURATION], i) || durs[i] < 0 || is_barrier(b, i))
 			continue;
@@ -585,9 +567,18 @@ int rk_rank_spread_add(struct rk_rank_spread *s, const struct rk_batch *b, struc
 		}
 		if (number == NOBODY)
 			continue;
-		rc = spread_row(s, rk_batch_id(b, RK_K_NAME, i), number, durs[i], err);
+		rc = find_line(s, rk_batch_id(b, RK_K_NAME, i), &at, err);
 		if (rc < 0)
 			return rc;
+		if (at == NOBODY)
+			continue;
+		if (!s->lines[at].last || s->lines[at].rank != number) {
+			rc = find_cell(s, at, number, err);
+			if (rc < 0)
+				return rc;
+		}
+		total = &s->cells[s->lines[at].last - 1].total;
+		*total = rk_add_saturated(*total, durs[i]);
 	}
 	return 0;
 }

@@ -348,41 +348,34 @@ static void put_spreads(struct rk_page *p, const struct rk_ranks *k)
 
 /* ---- copies ---- */
 
-/* Decimal, as rates of links are given: "1.234 GB"; "-" when it is not known. */
-static void bytes_cell(struct rk_page *p, int64_t bytes)
-{
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
-	double v = (double)bytes;
-	size_t u = 0;
-	int digits = 0;
-
-	for (; v >= 999.95 && u < 5; u++)
-		v /= 1000;
-	if (u)
-		digits = 1 + (v < 99.995) + (v < 9.9995);
-	if (bytes < 0)
-		rk_bytes_puts(&p->cell, "-");
-	else
-		rk_bytes_printf(&p->cell, "%.*f %s", digits, v, units[u]);
-	rk_page_right(p, RK_PAGE_TIME);
-}
-
 struct copy_widths {
 	size_t calls, node;
 };
 
 static void put_copy(struct rk_page *p, const struct rk_ranks_copy *c, const struct copy_widths *w)
 {
+	/* decimal, as rates of links are given: "1.234 GB" */
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
 	static const char common[] = "MEMORY_COPY_"; /* common prefix */
 	const char *direction = c->direction;
+	double bytes = (double)c->bytes;
+	int unit = 0, digits = 0;
 
 	if (!strncmp(direction, common, sizeof(common) - 1))
 		direction += sizeof(common) - 1;
+	for (; bytes >= 999.95 && unit < 5; unit++)
+		bytes /= 1000;
+	if (unit)
+		digits = 1 + (bytes < 99.995) + (bytes < 9.9995);
 	node_cell(p, c->node, w->node);
 	rank_cell(p, c->src, RANK_COLUMNS);
 	rank_cell(p, c->dst, RANK_COLUMNS);
 	rk_page_count(p, c->calls, w->calls);
-	bytes_cell(p, c->bytes);
+	if (c->bytes < 0)
+		rk_bytes_puts(&p->cell, "-");
+	else
+		rk_bytes_printf(&p->cell, "%.*f %s", digits, bytes, units[unit]);
+	rk_page_right(p, RK_PAGE_TIME);
 	rk_page_time(p, (double)c->time_ns);
 	if (isfinite(c->gb_per_s))
 		rk_bytes_printf(&p->cell, "%.3g", c->gb_per_s);
