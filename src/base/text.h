@@ -26,6 +26,12 @@ static inline const char *rk_text_or_empty(const char *s)
 	return s ? s : "";
 }
 
+/* The text itself, NULL for "". */
+static inline const char *rk_text_or_null(const char *s)
+{
+	return s && s[0] ? s : NULL;
+}
+
 /* The part after the last slash; borrowed. */
 const char *rk_base_name(const char *path);
 

@@ -12,11 +12,6 @@
 /* by enum rk_ranks_clock */
 static const char *const clock_words[] = { "same", "aligned", "alone" };
 
-static const char *or_null(const char *s)
-{
-	return s && s[0] ? s : NULL;
-}
-
 /* -1: not known. */
 static void known(struct rk_json_out *j, const char *key, int64_t v)
 {
@@ -31,10 +26,10 @@ static void put_rank(struct rk_json_out *j, const struct rk_ranks_rank *r)
 	rk_json_object_flat(j, NULL);
 	rk_json_int(j, "rank", r->rank);
 	known(j, "local_rank", r->local_rank);
-	rk_json_text(j, "node", or_null(r->node));
-	rk_json_text(j, "tool", or_null(r->tool));
-	rk_json_text(j, "tool_version", or_null(r->tool_version));
-	rk_json_text(j, "state", or_null(r->state));
+	rk_json_text(j, "node", rk_text_or_null(r->node));
+	rk_json_text(j, "tool", rk_text_or_null(r->tool));
+	rk_json_text(j, "tool_version", rk_text_or_null(r->tool_version));
+	rk_json_text(j, "state", rk_text_or_null(r->state));
 	known(j, "status", r->status);
 	rk_json_uint(j, "kernels", r->kernels);
 	rk_json_int(j, "kernel_ns", r->kernel_ns);
@@ -63,8 +58,8 @@ static void put_rank(struct rk_json_out *j, const struct rk_ranks_rank *r)
 		rk_json_real(j, "drift_ppm", r->drift_ppm);
 		known(j, "error_ns", r->error_ns);
 	}
-	rk_json_text(j, "clock_by", or_null(r->clock_by));
-	rk_json_text(j, "clock_note", or_null(r->clock_note));
+	rk_json_text(j, "clock_by", rk_text_or_null(r->clock_by));
+	rk_json_text(j, "clock_note", rk_text_or_null(r->clock_note));
 	rk_json_close(j);
 }
 
@@ -106,7 +101,7 @@ static void put_spread(struct rk_json_out *j, const struct rk_ranks_spread *s)
 static void put_copy(struct rk_json_out *j, const struct rk_ranks_copy *c)
 {
 	rk_json_object_flat(j, NULL);
-	rk_json_text(j, "node", or_null(c->node));
+	rk_json_text(j, "node", rk_text_or_null(c->node));
 	rk_json_text(j, "direction", c->direction);
 	known(j, "src", c->src);
 	known(j, "dst", c->dst);
@@ -149,7 +144,7 @@ void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k)
 		rk_json_uint(&j, "nodes", k->nodes);
 	else
 		rk_json_null(&j, "nodes");
-	rk_json_text(&j, "job", or_null(k->job));
+	rk_json_text(&j, "job", rk_text_or_null(k->job));
 	rk_json_real(&j, "imbalance", k->imbalance);
 	rk_json_int(&j, "intra_ns", k->intra_ns);
 	rk_json_int(&j, "inter_ns", k->inter_ns);

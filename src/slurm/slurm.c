@@ -57,12 +57,14 @@ static int fill_job(struct rk_slurm_job *j, struct rk_slurm_options *o, struct r
 		o->rockit = self;
 	}
 	j->dir = rk_strdup(rk_bytes_str(&dir));
-	j->ranks = o->ranks ? rk_strdup(o->ranks) : NULL;
+	if (o->ranks)
+		j->ranks = rk_strdup(o->ranks);
 	o->dir = j->dir;
-	if (!j->dir || (o->ranks && !j->ranks))
+	if (!j->dir || (o->ranks && !j->ranks)) {
 		rc = rk_fail_nomem(err);
-	else
-		rc = rk_slurm_write(o, &j->script, err);
+		goto out;
+	}
+	rc = rk_slurm_write(o, &j->script, err);
 out:
 	rk_bytes_release(&dir);
 	return rc;
@@ -108,17 +110,9 @@ int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
 	what.preset = opt->preset;
 	what.context = opt->context;
 	what.context_file = opt->context_file;
-	rc = rk_plan_preset(&what, &preset, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_slurm_merge(&o, preset, err);
-	if (rc < 0)
-		goto out;
-	rc = fill_job(j, &o, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_handle_open(RK_HANDLE_SLURM_JOB, j, destroy_job, err);
-	if (rc < 0)
+	if ((rc = rk_plan_preset(&what, &preset, err)) < 0 ||
+	    (rc = rk_slurm_merge(&o, preset, err)) < 0 || (rc = fill_job(j, &o, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_SLURM_JOB, j, destroy_job, err)) < 0)
 		goto out;
 	*ret = j;
 	j = NULL;
@@ -182,7 +176,8 @@ static int ask(char *const *argv, bool silent, struct answer *ret, struct rk_err
 	opt.err_fd = sink;
 	rc = rk_child_run(&opt, &ret->did, err);
 	n = pread(fd, ret->text, sizeof(ret->text) - 1, 0);
-	ret->text[n > 0 ? n : 0] = '\0';
+	if (n >= 0)
+		ret->text[n] = '\0';
 	close(fd);
 	if (sink >= 0)
 		close(sink);
@@ -191,30 +186,15 @@ static int ask(char *const *argv, bool silent, struct answer *ret, struct rk_err
 
 /* ---- submit ---- */
 
-static int refuse_full(const struct rk_slurm_job *j, struct rk_error *err)
-{
-	DIR *d = opendir(j->dir);
-	struct dirent *e;
-	bool full = false;
-
-	while (d && !full && (e = readdir(d)) != NULL)
-		full = rk_rank_of_folder(e->d_name) >= 0;
-	if (d)
-		closedir(d);
-	if (full && !j->force)
-		return rk_fail(
-			err, RK_E_IO,
-			"the directory '%s' already contains ranks; choose another or add --force",
-			j->dir);
-	return 0;
-}
-
 static int write_in(const struct rk_slurm_job *j, const char *name, const void *text, size_t len,
 		    struct rk_error *err)
 {
 	char *path = rk_strf("%s/%s", j->dir, name);
-	int rc = path ? rk_write_file(path, text, len, err) : rk_fail_nomem(err);
+	int rc;
 
+	if (!path)
+		return rk_fail_nomem(err);
+	rc = rk_write_file(path, text, len, err);
 	rk_free(path);
 	return rc;
 }
@@ -234,7 +214,10 @@ static int write_job(const struct rk_slurm_job *j, struct rk_error *err)
 	if (j->ranks)
 		rk_json_text(&out, "ranks", j->ranks);
 	rk_json_end(&out);
-	rc = b.bad ? rk_fail_nomem(err) : write_in(j, RK_SLURM_JOB_FILE, b.data, b.len, err);
+	if (b.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = write_in(j, RK_SLURM_JOB_FILE, b.data, b.len, err);
 	rk_bytes_release(&b);
 	return rc;
 }
@@ -252,33 +235,41 @@ static int take_id(struct rk_slurm_job *j, const struct answer *a, struct rk_err
 	if (!digits)
 		return rk_fail(err, RK_E_IO, "sbatch did not print a job number");
 	j->id = rk_strf("%.*s", (int)digits, a->text);
-	return j->id ? 0 : rk_fail_nomem(err);
+	if (!j->id)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 static int submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err)
 {
 	char *path = rk_strf("%s/job.sh", j->dir);
 	char *argv[] = { "sbatch", "--parsable", path, NULL };
+	DIR *d = NULL;
+	struct dirent *e;
 	struct answer a;
-	int rc = path ? refuse_full(j, err) : rk_fail_nomem(err);
+	bool full = false;
+	int rc;
 
-	if (rc < 0)
+	if (!path)
+		return rk_fail_nomem(err);
+	d = opendir(j->dir);
+	while (d && !full && (e = readdir(d)) != NULL)
+		full = rk_rank_of_folder(e->d_name) >= 0;
+	if (d)
+		closedir(d);
+	if (full && !j->force) {
+		rc = rk_fail(
+			err, RK_E_IO,
+			"the directory '%s' already contains ranks; choose another or add --force",
+			j->dir);
 		goto out;
-	rc = rk_make_dirs(j->dir, err);
-	if (rc < 0)
+	}
+	if ((rc = rk_make_dirs(j->dir, err)) < 0 ||
+	    (rc = write_in(j, "job.sh", j->script.data, j->script.len, err)) < 0 ||
+	    (rc = ask(argv, false, &a, err)) < 0 || (rc = take_id(j, &a, err)) < 0 ||
+	    (rc = write_job(j, err)) < 0)
 		goto out;
-	rc = write_in(j, "job.sh", j->script.data, j->script.len, err);
-	if (rc < 0)
-		goto out;
-	rc = ask(argv, false, &a, err);
-	if (rc < 0)
-		goto out;
-	rc = take_id(j, &a, err);
-	if (rc < 0)
-		goto out;
-	rc = write_job(j, err);
-	if (rc == 0)
-		*ret_id = j->id;
+	*ret_id = j->id;
 out:
 	rk_free(path);
 	return rc;
@@ -310,17 +301,21 @@ struct job_state {
 static void field(const char *text, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(text, name);
-	size_t len = at ? strcspn(at + strlen(name), " \n") : 0;
 
-	snprintf(ret, size, "%.*s", (int)(len < size ? len : size - 1),
-		 at ? at + strlen(name) : "");
+	ret[0] = '\0';
+	if (!at)
+		return;
+	at += strlen(name);
+	snprintf(ret, size, "%.*s", (int)strcspn(at, " \n"), at);
 }
 
 static int number(const char *text, size_t len)
 {
 	int64_t v;
 
-	return rk_num_i64(text, len, &v) == RK_NUM_OK && v >= 0 && v < 65536 ? (int)v : 0;
+	if (rk_num_i64(text, len, &v) != RK_NUM_OK || v < 0 || v >= 65536)
+		return 0;
+	return (int)v;
 }
 
 static void take_code(struct job_state *s, const char *code)
@@ -328,7 +323,9 @@ static void take_code(struct job_state *s, const char *code)
 	size_t n = strcspn(code, ":");
 
 	s->code = number(code, n);
-	s->signal = code[n] ? number(code + n + 1, strcspn(code + n + 1, " |\n")) : 0;
+	s->signal = 0;
+	if (code[n])
+		s->signal = number(code + n + 1, strcspn(code + n + 1, " |\n"));
 }
 
 /* scontrol forgets a job some minutes after its end; sacct keeps it, but may not be installed. */
@@ -343,18 +340,22 @@ static int look(const char *id, struct job_state *s, int *ret_signal, struct rk_
 
 	*s = (struct job_state){ .known = false };
 	*ret_signal = a.did.forwarded;
-	if (rc == 0 && a.did.status == 0) {
+	if (rc < 0)
+		return rc;
+	if (a.did.status == 0) {
 		field(a.text, " JobState=", s->state, sizeof(s->state));
 		field(a.text, " NodeList=", s->where, sizeof(s->where));
 		field(a.text, " ExitCode=", code, sizeof(code));
 		take_code(s, code);
-	} else if (rc == 0) {
+	} else {
 		rc = ask(account, true, &a, err);
+		if (rc < 0)
+			return rc;
 		snprintf(s->state, sizeof(s->state), "%.*s", (int)strcspn(a.text, " |\n"), a.text);
 		take_code(s, a.text + strcspn(a.text, "|") + (strchr(a.text, '|') != NULL));
 	}
 	s->known = s->state[0] != '\0';
-	return rc;
+	return 0;
 }
 
 static bool has_ended(const char *state)
@@ -369,46 +370,16 @@ static bool has_ended(const char *state)
 	return true;
 }
 
-static int status_of(const struct job_state *s)
-{
-	int status = s->signal ? 128 + s->signal : s->code;
-
-	return status || !strncmp(s->state, "COMPLETED", 9) ? status : 1;
-}
-
 static bool wants_stop(const struct rk_slurm_hooks *h)
 {
 	return h && h->stop && h->stop(h->arg);
 }
 
-/* In short pieces, so that ^C is seen at once. */
-static void nap(const struct rk_slurm_hooks *h, unsigned ms)
-{
-	const struct timespec piece = { .tv_nsec = 50000000 };
-
-	for (unsigned t = 0; t < ms && !wants_stop(h); t += 50)
-		nanosleep(&piece, NULL);
-}
-
-static void tell(const struct rk_slurm_hooks *h, const char *id, const struct job_state *s,
-		 char *last, size_t size)
-{
-	char line[400];
-	bool somewhere = s->where[0] && strcmp(s->where, "(null)") != 0;
-
-	snprintf(line, sizeof(line), "job %s: %s%s%s", id, s->state, somewhere ? " on " : "",
-		 somewhere ? s->where : "");
-	if (!strcmp(line, last))
-		return;
-	snprintf(last, size, "%s", line);
-	if (h && h->say)
-		h->say(h->arg, line);
-}
-
 int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_status,
 		  struct rk_error *err)
 {
-	enum { FIRST_MS = 200, LAST_MS = 5000, MOST_UNKNOWN = 5 };
+	enum { FIRST_MS = 200, LAST_MS = 5000, PIECE_MS = 50, MOST_UNKNOWN = 5 };
+	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
 	char last[400] = "";
 	unsigned ms = FIRST_MS, unknown = 0;
 
@@ -416,6 +387,7 @@ int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_statu
 		return rk_misuse(__func__, err);
 	for (;;) {
 		struct job_state s;
+		char line[sizeof(last)];
 		int signal = 0, rc = look(id, &s, &signal, err);
 
 		if (rc < 0)
@@ -425,13 +397,25 @@ int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_statu
 		unknown = s.known ? 0 : unknown + 1;
 		if (unknown >= MOST_UNKNOWN)
 			return rk_fail(err, RK_E_IO, "Slurm no longer knows job %s", id);
-		if (s.known)
-			tell(h, id, &s, last, sizeof(last));
+
+		if (s.where[0] && strcmp(s.where, "(null)") != 0)
+			snprintf(line, sizeof(line), "job %s: %s on %s", id, s.state, s.where);
+		else
+			snprintf(line, sizeof(line), "job %s: %s", id, s.state);
+		if (s.known && strcmp(line, last) != 0) {
+			snprintf(last, sizeof(last), "%s", line);
+			if (h && h->say)
+				h->say(h->arg, line);
+		}
 		if (s.known && has_ended(s.state)) {
-			*ret_status = status_of(&s);
+			*ret_status = s.signal ? 128 + s.signal : s.code;
+			if (!*ret_status && strncmp(s.state, "COMPLETED", 9) != 0)
+				*ret_status = 1;
 			return 0;
 		}
-		nap(h, ms);
-		ms = ms * 3 / 2 < LAST_MS ? ms * 3 / 2 : LAST_MS;
+		/* sleep in short pieces, so that ^C is seen at once */
+		for (unsigned t = 0; t < ms && !wants_stop(h); t += PIECE_MS)
+			nanosleep(&piece, NULL);
+		ms = (unsigned)rk_min(ms * 3 / 2, LAST_MS);
 	}
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/json_out.h"
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
@@ -57,7 +58,9 @@ static int64_t number_at(const struct rk_tree *t, enum rk_run_key k, int64_t mis
 {
 	int64_t v;
 
-	return rk_tree_int(rk_run_json_at(t, k), &v) ? v : missing;
+	if (!rk_tree_int(rk_run_json_at(t, k), &v))
+		return missing;
+	return v;
 }
 
 /* How it ended, from its run.json. */
@@ -68,19 +71,22 @@ static void judge(struct part *part, const struct rk_tree *t)
 	const char *scratch = rk_tree_text(rk_run_json_at(t, RK_RUN_SCRATCH), "");
 
 	part->status = number_at(t, RK_RUN_EXIT_STATUS, 0);
+	part->state = PART_FAILED;
 	if (!strcmp(state, "running")) {
 		part->state = PART_UNFINISHED;
-		part->why = scratch[0] ? rk_strf("its files are still in '%s'", scratch) :
-					 rk_strdup("still running, or killed");
+		if (scratch[0])
+			part->why = rk_strf("its files are still in '%s'", scratch);
+		else
+			part->why = rk_strdup("still running, or killed");
 	} else if (moved) {
-		part->state = PART_FAILED;
 		part->why = rk_strf("its files are still in '%s': %s", scratch, moved);
 	} else if (part->status) {
-		part->state = PART_FAILED;
 		part->why = rk_strf("exit status %" PRId64, part->status);
+	} else if (strcmp(state, "done") != 0) {
+		part->why = rk_strdup("some passes did not run");
 	} else {
-		part->state = !strcmp(state, "done") ? PART_DONE : PART_FAILED;
-		part->why = rk_strdup(part->state == PART_DONE ? "" : "some passes did not run");
+		part->state = PART_DONE;
+		part->why = rk_strdup("");
 	}
 }
 
@@ -89,14 +95,14 @@ static int read_part(const char *dir, const char *name, struct part *part, struc
 	char *path = rk_strf("%s/%s/" RK_RUN_JSON, dir, name);
 	struct rk_error err = { 0 };
 	struct rk_tree *t = NULL;
-	int64_t kernels;
-	int rc = path ? rk_run_json_load(path, &t, &err) : RK_E_NOMEM;
+	int rc = RK_E_NOMEM;
 
 	*part = (struct part){ .rank = rk_rank_of_folder(name), .size = -1 };
+	if (path)
+		rc = rk_run_json_load(path, &t, &err);
 	if (rc == 0) {
 		judge(part, t);
-		kernels = number_at(t, RK_RUN_DELIVERED_KERNELS, 0);
-		part->kernels = kernels > 0 ? (uint64_t)kernels : 0;
+		part->kernels = (uint64_t)rk_max_i64(number_at(t, RK_RUN_DELIVERED_KERNELS, 0), 0);
 		part->size = number_at(t, RK_RUN_SIZE, -1);
 	} else {
 		part->state = PART_UNREADABLE;
@@ -118,65 +124,64 @@ static int by_rank(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int list_folders(const char *dir, struct rk_list *ret, struct rk_error *err)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	if (!d)
-		return rk_fail_errno(err, errno, "cannot read the directory '%s'", dir);
-	while ((e = readdir(d)) != NULL)
-		if (rk_rank_of_folder(e->d_name) >= 0)
-			rk_list_add(ret, e->d_name);
-	closedir(d);
-	if (ret->n > RANKS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d ranks in '%s'", RANKS_MAX, dir);
-	return ret->bad ? rk_fail_nomem(err) : 0;
-}
-
 static int read_parts(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	struct rk_list names = { 0 };
-	int rc = list_folders(p->dir, &names, err);
+	DIR *d = opendir(p->dir);
+	struct dirent *e;
+	int rc = 0;
 
-	if (rc == 0) {
-		p->v = rk_calloc(names.n ? names.n : 1, sizeof(*p->v));
-		rc = p->v ? 0 : rk_fail_nomem(err);
+	if (!d)
+		return rk_fail_errno(err, errno, "cannot read the directory '%s'", p->dir);
+	while ((e = readdir(d)) != NULL)
+		if (rk_rank_of_folder(e->d_name) >= 0)
+			rk_list_add(&names, e->d_name);
+	closedir(d);
+	if (names.n > RANKS_MAX) {
+		rc = rk_fail(err, RK_E_LIMIT, "more than %d ranks in '%s'", RANKS_MAX, p->dir);
+		goto out;
 	}
-	for (; rc == 0 && p->n < names.n; p->n++)
+	p->v = rk_calloc(names.n + 1, sizeof(*p->v));
+	if (names.bad || !p->v) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	while (p->n < names.n) {
 		rc = read_part(p->dir, names.v[p->n], &p->v[p->n], err);
+		p->n++;
+		if (rc < 0)
+			goto out;
+	}
+	qsort(p->v, p->n, sizeof(*p->v), by_rank);
+out:
 	rk_list_release(&names);
-	if (p->n)
-		qsort(p->v, p->n, sizeof(*p->v), by_rank);
 	return rc;
 }
 
-/* The submitted job says how many ranks there should be, even where none has started. */
+/* The submitted job says how many ranks there should be, even where none has started; else the ranks do. */
 static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	char *path = rk_strf("%s/" RK_SLURM_JOB_FILE, p->dir);
 	struct rk_tree *t = NULL;
 	const char *ranks = NULL;
-	int rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
+	bool said;
+	int rc = RK_E_NOMEM;
 
+	if (path)
+		rc = rk_tree_load_found(path, &t, NULL);
 	if (rc == 0) {
 		p->size = number_at(t, RK_RUN_SIZE, -1);
 		ranks = rk_tree_text(rk_run_json_at(t, RK_RUN_RANKS), NULL);
-		p->ranks = ranks ? rk_strdup(ranks) : NULL;
+		if (ranks)
+			p->ranks = rk_strdup(ranks);
 	}
 	p->job = text_at(t, RK_RUN_JOB);
 	rk_tree_free(t);
 	rk_free(path);
 	if (rc == RK_E_NOMEM || !p->job || (ranks && !p->ranks))
 		return rk_fail_nomem(err);
-	return 0;
-}
 
-/* Without a submitted job: from the ranks that are there. */
-static int from_ranks(struct rk_slurm_parts *p, struct rk_error *err)
-{
-	bool said = p->size >= 0;
-
+	said = p->size >= 0;
 	for (size_t i = 0; i < p->n; i++) {
 		if (!said && p->v[i].size > p->size)
 			p->size = p->v[i].size;
@@ -209,22 +214,25 @@ static void compare_jobs(struct rk_slurm_parts *p)
 
 static int find_missing(struct rk_slurm_parts *p, struct rk_error *err)
 {
-	size_t most = 0, at = 0;
-	bool *wanted;
+	size_t most = (size_t)rk_min_i64(rk_max_i64(p->size, 0), RANKS_MAX), at = 0;
+	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
 	int rc;
 
-	if (p->size > 0)
-		most = p->size > RANKS_MAX ? RANKS_MAX : (size_t)p->size;
-	wanted = rk_calloc(most + 1, sizeof(*wanted));
 	p->missing = rk_calloc(most + 1, sizeof(*p->missing));
-	rc = wanted && p->missing ? rk_ranks_chosen(p->ranks, most, wanted, err) :
-				    rk_fail_nomem(err);
-	for (size_t r = 0; rc == 0 && r < most; r++) {
+	if (!wanted || !p->missing) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = rk_ranks_chosen(p->ranks, most, wanted, err);
+	if (rc < 0)
+		goto out;
+	for (size_t r = 0; r < most; r++) {
 		while (at < p->n && p->v[at].rank < (int64_t)r)
 			at++;
 		if (wanted[r] && (at == p->n || p->v[at].rank != (int64_t)r))
 			p->missing[p->nmissing++] = (int64_t)r;
 	}
+out:
 	rk_free(wanted);
 	return rc;
 }
@@ -234,22 +242,30 @@ static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	struct rk_tree *t = NULL;
 	const char *ranks;
-	int rc = 0;
 
-	for (size_t i = 0; !p->ranks && !t && i < p->n && rc != RK_E_NOMEM; i++) {
-		char *path = rk_strf("%s/rank-%05" PRId64 "/" RK_RUN_JSON, p->dir, p->v[i].rank);
+	for (size_t i = 0; !p->ranks && !t && i < p->n; i++) {
+		char *path;
+		int rc;
 
-		if (p->v[i].state != PART_UNREADABLE)
-			rc = path ? rk_run_json_load(path, &t, NULL) : RK_E_NOMEM;
+		if (p->v[i].state == PART_UNREADABLE)
+			continue;
+		path = rk_strf("%s/rank-%05" PRId64 "/" RK_RUN_JSON, p->dir, p->v[i].rank);
+		if (!path)
+			return rk_fail_nomem(err);
+		rc = rk_run_json_load(path, &t, NULL);
 		rk_free(path);
+		if (rc == RK_E_NOMEM)
+			return rk_fail_nomem(err);
 	}
 	ranks = rk_tree_text(rk_run_json_at(t, RK_RUN_RANKS), NULL);
-	if (ranks) {
+	if (ranks)
 		p->ranks = rk_strdup(ranks);
-		rc = p->ranks ? rc : RK_E_NOMEM;
+	if (ranks && !p->ranks) {
+		rk_tree_free(t);
+		return rk_fail_nomem(err);
 	}
 	rk_tree_free(t);
-	return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
+	return 0;
 }
 
 static void destroy_parts(void *arg)
@@ -284,24 +300,19 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 		return rk_fail_nomem(err);
 	p->size = -1;
 	p->dir = rk_strdup(dir);
-	rc = p->dir ? read_parts(p, err) : rk_fail_nomem(err);
-	if (rc < 0)
+	if (!p->dir) {
+		rc = rk_fail_nomem(err);
 		goto bad;
-	rc = read_job(p, err);
-	if (rc < 0)
-		goto bad;
-	rc = from_ranks(p, err);
-	if (rc < 0)
-		goto bad;
-	rc = read_choice(p, err);
-	if (rc < 0)
-		goto bad;
-	rc = find_missing(p, err);
-	if (rc < 0)
+	}
+	if ((rc = read_parts(p, err)) < 0 || (rc = read_job(p, err)) < 0 ||
+	    (rc = read_choice(p, err)) < 0 || (rc = find_missing(p, err)) < 0)
 		goto bad;
 	compare_jobs(p);
-	rc = p->notes.bad ? rk_fail_nomem(err) :
-			    rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
+	if (p->notes.bad) {
+		rc = rk_fail_nomem(err);
+		goto bad;
+	}
+	rc = rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
 	if (rc < 0)
 		goto bad;
 	*ret = p;
@@ -331,42 +342,25 @@ void rk_slurm_parts_free(struct rk_slurm_parts *p)
 
 /* ---- text and JSON ---- */
 
-/* "0,8-15", as --ranks takes it. */
-static void put_ranges(struct rk_bytes *out, const int64_t *v, size_t n)
+/* "0,8-15", as --ranks takes it. Ranks come in order; -1 at the end. */
+struct ranges {
+	int64_t first, last; /* not written yet; -1: none */
+	bool some;
+};
+
+static void put_ranges(struct rk_bytes *out, struct ranges *r, int64_t rank)
 {
-	for (size_t i = 0; i < n;) {
-		size_t last = i;
-
-		while (last + 1 < n && v[last + 1] == v[last] + 1)
-			last++;
-		rk_bytes_printf(out, "%s%" PRId64, i ? "," : "", v[i]);
-		if (last > i)
-			rk_bytes_printf(out, "-%" PRId64, v[last]);
-		i = last + 1;
+	if (r->first >= 0 && rank == r->last + 1) {
+		r->last = rank;
+		return;
 	}
-}
-
-/* The same of the ranks of one node. */
-static void put_node_ranges(struct rk_bytes *out, const struct rk_slurm_parts *p, const char *node)
-{
-	int64_t first = -1, last = -1;
-	bool some = false;
-
-	for (size_t i = 0; i <= p->n; i++) {
-		if (i < p->n && strcmp(p->v[i].node, node) != 0)
-			continue;
-		if (i < p->n && first >= 0 && p->v[i].rank == last + 1) {
-			last = p->v[i].rank;
-			continue;
-		}
-		if (first >= 0) {
-			rk_bytes_printf(out, "%s%" PRId64, some ? "," : "", first);
-			if (last > first)
-				rk_bytes_printf(out, "-%" PRId64, last);
-			some = true;
-		}
-		first = last = i < p->n ? p->v[i].rank : -1;
+	if (r->first >= 0) {
+		rk_bytes_printf(out, "%s%" PRId64, r->some ? "," : "", r->first);
+		if (r->last > r->first)
+			rk_bytes_printf(out, "-%" PRId64, r->last);
+		r->some = true;
 	}
+	r->first = r->last = rank;
 }
 
 struct sum {
@@ -393,25 +387,11 @@ static bool sum_node(const struct rk_slurm_parts *p, size_t at, struct sum *ret)
 	return true;
 }
 
-static void put_node(const struct rk_slurm_parts *p, size_t at, struct rk_bytes *out)
-{
-	struct sum s;
-
-	if (!sum_node(p, at, &s))
-		return;
-	rk_put_plain(out, p->v[at].node[0] ? p->v[at].node : "(unknown node)");
-	rk_bytes_puts(out, s.n == 1 ? ": rank " : ": ranks ");
-	put_node_ranges(out, p, p->v[at].node);
-	rk_bytes_puts(out, ":");
-	for (unsigned i = 0; i <= PART_UNREADABLE; i++)
-		if (s.by_state[i])
-			rk_bytes_printf(out, " %zu %s,", s.by_state[i], state_names[i]);
-	rk_bytes_printf(out, " %" PRIu64 " kernel%s\n", s.kernels, s.kernels == 1 ? "" : "s");
-}
-
 static void put_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_slurm_parts *p = what;
+	struct ranges missing = { .first = -1 };
+	struct sum s;
 
 	(void)look;
 	if (p->job[0]) {
@@ -419,7 +399,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 		rk_put_plain(out, p->job);
 		rk_bytes_puts(out, ": ");
 	}
-	rk_bytes_printf(out, "%zu rank%s", p->n, p->n == 1 ? "" : "s");
+	rk_bytes_printf(out, "%zu rank%s", p->n, rk_plural(p->n));
 	if (p->size >= 0)
 		rk_bytes_printf(out, " of %" PRId64, p->size);
 	if (p->ranks) {
@@ -427,8 +407,25 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 		rk_put_plain(out, p->ranks);
 	}
 	rk_bytes_puts(out, "\n");
-	for (size_t i = 0; i < p->n; i++)
-		put_node(p, i, out);
+
+	for (size_t i = 0; i < p->n; i++) {
+		const char *node = p->v[i].node;
+		struct ranges r = { .first = -1 };
+
+		if (!sum_node(p, i, &s))
+			continue;
+		rk_put_plain(out, node[0] ? node : "(unknown node)");
+		rk_bytes_printf(out, ": rank%s ", rk_plural(s.n));
+		for (size_t k = i; k < p->n; k++)
+			if (strcmp(p->v[k].node, node) == 0)
+				put_ranges(out, &r, p->v[k].rank);
+		put_ranges(out, &r, -1);
+		rk_bytes_puts(out, ":");
+		for (unsigned k = 0; k <= PART_UNREADABLE; k++)
+			if (s.by_state[k])
+				rk_bytes_printf(out, " %zu %s,", s.by_state[k], state_names[k]);
+		rk_bytes_printf(out, " %" PRIu64 " kernel%s\n", s.kernels, rk_plural(s.kernels));
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->v[i].state == PART_DONE)
 			continue;
@@ -439,7 +436,9 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	}
 	if (p->nmissing) {
 		rk_bytes_puts(out, "missing: ");
-		put_ranges(out, p->missing, p->nmissing);
+		for (size_t i = 0; i < p->nmissing; i++)
+			put_ranges(out, &missing, p->missing[i]);
+		put_ranges(out, &missing, -1);
 		rk_bytes_puts(out, "\n");
 	}
 	for (size_t i = 0; i < p->notes.n; i++) {
@@ -448,31 +447,17 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	}
 }
 
-static void node_json(const struct rk_slurm_parts *p, size_t at, struct rk_json_out *j)
-{
-	struct sum s;
-
-	if (!sum_node(p, at, &s))
-		return;
-	rk_json_object_flat(j, NULL);
-	rk_json_text(j, "node", p->v[at].node[0] ? p->v[at].node : NULL);
-	rk_json_uint(j, "ranks", s.n);
-	for (unsigned i = 0; i <= PART_UNREADABLE; i++)
-		rk_json_uint(j, state_names[i], s.by_state[i]);
-	rk_json_uint(j, "kernels", s.kernels);
-	rk_json_close(j);
-}
-
 static void put_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_slurm_parts *p = what;
 	struct rk_json_out j;
+	struct sum s;
 
 	(void)look;
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
 	rk_json_text(&j, "dir", p->dir);
-	rk_json_text(&j, "job", p->job[0] ? p->job : NULL);
+	rk_json_text(&j, "job", rk_text_or_null(p->job));
 	if (p->size >= 0)
 		rk_json_int(&j, "size", p->size);
 	else
@@ -480,8 +465,17 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_text(&j, "asked", p->ranks);
 	rk_json_bool(&j, "whole", rk_slurm_whole(p));
 	rk_json_array(&j, "nodes");
-	for (size_t i = 0; i < p->n; i++)
-		node_json(p, i, &j);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!sum_node(p, i, &s))
+			continue;
+		rk_json_object_flat(&j, NULL);
+		rk_json_text(&j, "node", rk_text_or_null(p->v[i].node));
+		rk_json_uint(&j, "ranks", s.n);
+		for (unsigned k = 0; k <= PART_UNREADABLE; k++)
+			rk_json_uint(&j, state_names[k], s.by_state[k]);
+		rk_json_uint(&j, "kernels", s.kernels);
+		rk_json_close(&j);
+	}
 	rk_json_close(&j);
 	rk_json_array(&j, "ranks");
 	for (size_t i = 0; i < p->n; i++) {
@@ -489,12 +483,12 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 
 		rk_json_object_flat(&j, NULL);
 		rk_json_int(&j, "rank", v->rank);
-		rk_json_text(&j, "node", v->node[0] ? v->node : NULL);
-		rk_json_text(&j, "job", v->job[0] ? v->job : NULL);
+		rk_json_text(&j, "node", rk_text_or_null(v->node));
+		rk_json_text(&j, "job", rk_text_or_null(v->job));
 		rk_json_text(&j, "state", state_names[v->state]);
 		rk_json_int(&j, "exit_status", v->status);
 		rk_json_uint(&j, "kernels", v->kernels);
-		rk_json_text(&j, "why", v->why[0] ? v->why : NULL);
+		rk_json_text(&j, "why", rk_text_or_null(v->why));
 		rk_json_close(&j);
 	}
 	rk_json_close(&j);

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/json_out.h"
+#include "base/num.h"
+#include "base/text.h"
 #include "io/output.h"
 #include "ranks/gather.h"
 #include "rockit/slurm.h"
@@ -22,26 +24,12 @@ static const char *const clock_names[] = {
 	[RK_CLOCK_SAME] = "same", [RK_CLOCK_ALIGNED] = "aligned", [RK_CLOCK_ALONE] = "alone"
 };
 
-/* Without times all ranks are of one machine. */
-static struct rk_rank_time time_of(const struct rk_rank_times *t, const struct rk_member *m)
-{
-	struct rk_rank_time got = {
-		.rank = m->rank, .clock = RK_CLOCK_SAME, .by = "node", .note = ""
-	};
-
-	if (t)
-		rk_rank_times_rank(t, m->rank, &got);
-	else
-		got.error_ns = m->clock_error_ns < 0 ? 0 : m->clock_error_ns;
-	return got;
-}
-
 static void put_rank(struct rk_json_out *j, const struct rk_member *m, const struct rk_rank_time *t)
 {
 	rk_json_object_flat(j, NULL);
 	rk_json_int(j, "rank", m->rank);
-	rk_json_text(j, "node", m->node[0] ? m->node : NULL);
-	rk_json_text(j, "state", m->state[0] ? m->state : NULL);
+	rk_json_text(j, "node", rk_text_or_null(m->node));
+	rk_json_text(j, "state", rk_text_or_null(m->state));
 	rk_json_text(j, "clock", clock_names[t->clock]);
 	if (t->clock != RK_CLOCK_ALONE) {
 		rk_json_int(j, "offset_ns", t->offset_ns);
@@ -86,8 +74,15 @@ static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 		rk_json_null(j, "base_ns");
 	rk_json_array(j, "ranks");
 	for (size_t i = 0; i < m->n; i++) {
-		const struct rk_rank_time of = time_of(t, &m->v[i]);
+		struct rk_rank_time of = {
+			.rank = m->v[i].rank, .clock = RK_CLOCK_SAME, .by = "node", .note = ""
+		};
 
+		/* without times all ranks are of one machine */
+		if (t)
+			rk_rank_times_rank(t, m->v[i].rank, &of);
+		else
+			of.error_ns = rk_max_i64(m->v[i].clock_error_ns, 0);
 		put_rank(j, &m->v[i], &of);
 	}
 	rk_json_close(j);
@@ -104,7 +99,7 @@ static void put_job(struct rk_json_out *j, const struct rk_members *m)
 	rk_json_int(j, "schema", 1);
 	rk_json_text(j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
 	rk_json_text(j, rk_run_key(RK_RUN_STATE), done ? "done" : "stopped");
-	rk_json_text(j, rk_run_key(RK_RUN_JOB), m->job[0] ? m->job : NULL);
+	rk_json_text(j, rk_run_key(RK_RUN_JOB), rk_text_or_null(m->job));
 	if (m->size)
 		rk_json_uint(j, rk_run_key(RK_RUN_SIZE), m->size);
 	if (m->nodes)
@@ -117,6 +112,7 @@ static int write_record(const char *path, const struct rk_members *m, const stru
 	struct rk_bytes text, fresh;
 	struct rk_json_out j;
 	struct stat st;
+	size_t brace = 0;
 	int rc;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
@@ -124,21 +120,26 @@ static int write_record(const char *path, const struct rk_members *m, const stru
 	rk_bytes_init(&text, JSON_MAX);
 	rk_bytes_init(&fresh, JSON_MAX);
 	rc = rk_run_json_without(path, RK_RUN_FUSED, &text, err);
+	if (rc < 0)
+		goto out;
 	rk_json_begin(&j, &fresh);
 	if (!text.len)
 		put_job(&j, m);
 	put_fused(&j, m, t);
 	rk_json_end(&j);
 	/* the new document without its brace, behind the old one's members */
-	if (text.len)
+	if (text.len) {
 		rk_bytes_puts(&text, ",");
+		brace = 1;
+	}
 	if (fresh.len)
-		rk_bytes_put(&text, fresh.data + (text.len ? 1 : 0),
-			     fresh.len - (text.len ? 1 : 0));
-	if (rc == 0 && (text.bad || fresh.bad))
+		rk_bytes_put(&text, fresh.data + brace, fresh.len - brace);
+	if (text.bad || fresh.bad) {
 		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_write_file(path, (const char *)text.data, text.len, err);
+		goto out;
+	}
+	rc = rk_write_file(path, (const char *)text.data, text.len, err);
+out:
 	rk_bytes_release(&text);
 	rk_bytes_release(&fresh);
 	return rc;
@@ -155,17 +156,14 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 	if (!dir)
 		return rk_misuse(__func__, err);
 	path = rk_strf("%s/" RK_RUN_JSON, dir);
-	rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
-	if (rc < 0)
+	if (!path)
+		return rk_fail_nomem(err);
+	if ((rc = rk_run_open(&dir, 1, NULL, &run, err)) < 0 ||
+	    (rc = rk_members_find(run, &m, err)) < 0 ||
+	    (rc = rk_rank_times_new(run, &times, err)) < 0 ||
+	    (rc = rk_problems_damaged(run, &m, err)) < 0)
 		goto out;
-	rc = rk_members_find(run, &m, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_rank_times_new(run, &times, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_problems_damaged(run, &m, err);
-	if (rc == 0 && m.n)
+	if (m.n)
 		rc = write_record(path, &m, times, err);
 out:
 	rk_rank_times_free(times);

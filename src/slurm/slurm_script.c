@@ -56,15 +56,11 @@ static void take_text(const char **at, const char *const *pairs, const char *key
 static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
 {
 	const char *text;
-	int rc = take_number(&o->nodes, p->slurm, "nodes", err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = take_number(&o->gpus_per_node, p->slurm, "gpus_per_node", err);
-	if (rc < 0)
-		return rc;
-	rc = take_number(&o->tasks_per_node, p->slurm, "ntasks_per_node", err);
-	if (rc < 0)
+	if ((rc = take_number(&o->nodes, p->slurm, "nodes", err)) < 0 ||
+	    (rc = take_number(&o->gpus_per_node, p->slurm, "gpus_per_node", err)) < 0 ||
+	    (rc = take_number(&o->tasks_per_node, p->slurm, "ntasks_per_node", err)) < 0)
 		return rc;
 	take_text(&o->partition, p->slurm, "partition");
 	take_text(&o->time, p->slurm, "time");
@@ -86,15 +82,20 @@ static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, st
 
 int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
 {
-	int rc = p ? take_preset(o, p, err) : 0;
+	if (p) {
+		int rc = take_preset(o, p, err);
 
-	if (rc < 0)
-		return rc;
-	o->nodes = o->nodes ? o->nodes : 1;
+		if (rc < 0)
+			return rc;
+	}
+	if (!o->nodes)
+		o->nodes = 1;
 	if (!o->tasks_per_node)
-		o->tasks_per_node = o->gpus_per_node ? o->gpus_per_node : 1;
-	o->launcher = o->launcher ? o->launcher : "srun";
-	o->job_name = o->job_name ? o->job_name : "rockit";
+		o->tasks_per_node = rk_max(o->gpus_per_node, 1);
+	if (!o->launcher)
+		o->launcher = "srun";
+	if (!o->job_name)
+		o->job_name = "rockit";
 	if (o->nodes > MOST_NODES || o->tasks_per_node > MOST_PER_NODE ||
 	    o->gpus_per_node > MOST_PER_NODE)
 		return rk_fail(err, RK_E_USAGE,
@@ -115,48 +116,31 @@ uint64_t rk_slurm_size(const struct rk_slurm_options *o)
 
 /* ---- #SBATCH ---- */
 
-/* One option and its value, as one word. */
+/* One option and its value, as one word; without a name, an option as the user gave it. */
 static int put_sbatch(struct rk_bytes *out, const char *name, const char *value,
 		      struct rk_error *err)
 {
+	const char *what = name[0] ? name : "an option of sbatch (--sbatch)";
+
 	for (const char *c = value; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			return rk_fail(
-				err, RK_E_USAGE,
-				"%s%s contains a line end or another control character, which an "
-				"#SBATCH line cannot contain",
-				name[0] ? name : "an option of sbatch",
-				name[0] ? "" : " (--sbatch)");
+			return rk_fail(err, RK_E_USAGE,
+				       "%s contains a line end or another control character, which "
+				       "an #SBATCH line cannot contain",
+				       what);
 	rk_bytes_printf(out, "#SBATCH %s%s", name, name[0] ? "=" : "");
 	if (value[0] && !value[strcspn(value, " #\"'\\")]) {
 		rk_bytes_printf(out, "%s\n", value);
 		return 0;
 	}
 	rk_bytes_put_u8(out, '"');
-	for (; *value; value++)
-		rk_bytes_printf(out, "%s%c", strchr("\"\\", *value) ? "\\" : "", *value);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			rk_bytes_put_u8(out, '\\');
+		rk_bytes_put_u8(out, (uint8_t)*value);
+	}
 	rk_bytes_puts(out, "\"\n");
 	return 0;
-}
-
-static int put_texts(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
-{
-	const struct {
-		const char *name, *value;
-	} all[] = {
-		{ "--job-name", o->job_name },
-		{ "--time", o->time },
-		{ "--partition", o->partition },
-		{ "--account", o->account },
-		{ "--qos", o->qos },
-		{ "--constraint", o->constraint },
-	};
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].value)
-			rc = put_sbatch(out, all[i].name, all[i].value, err);
-	return rc;
 }
 
 /* In file names of sbatch % begins a pattern. */
@@ -168,11 +152,16 @@ static int put_output(const struct rk_slurm_options *o, struct rk_bytes *out, st
 	if (o->output)
 		return put_sbatch(out, "--output", o->output, err);
 	rk_bytes_init(&name, 1 << 16);
-	for (const char *c = o->dir; *c; c++)
-		rk_bytes_printf(&name, "%s%c", *c == '%' ? "%" : "", *c);
+	for (const char *c = o->dir; *c; c++) {
+		if (*c == '%')
+			rk_bytes_put_u8(&name, '%');
+		rk_bytes_put_u8(&name, (uint8_t)*c);
+	}
 	rk_bytes_puts(&name, "/slurm-%j.out");
-	rc = rk_bytes_str(&name) ? put_sbatch(out, "--output", rk_bytes_str(&name), err) :
-				   rk_fail_nomem(err);
+	if (rk_bytes_str(&name))
+		rc = put_sbatch(out, "--output", rk_bytes_str(&name), err);
+	else
+		rc = rk_fail_nomem(err);
 	rk_bytes_release(&name);
 	return rc;
 }
@@ -184,11 +173,13 @@ static int put_words(struct rk_bytes *out, const char *text, const char *option,
 	struct rk_list words = { 0 };
 	int rc = 0;
 
-	if (text && !rk_list_split_words(&words, text))
+	if (!text)
+		return 0;
+	if (!rk_list_split_words(&words, text))
 		rc = rk_fail(err, RK_E_USAGE, "unclosed quote in %s", option);
-	if (rc == 0 && words.bad)
+	else if (words.bad)
 		rc = rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < words.n; i++)
+	for (size_t i = 0; rc >= 0 && i < words.n; i++)
 		rc = put(out, words.v[i], err);
 	rk_list_release(&words);
 	return rc;
@@ -206,17 +197,33 @@ static int put_own(struct rk_bytes *out, const char *word, struct rk_error *err)
 
 static int put_request(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
 {
-	bool torch = !strcmp(o->launcher, "torchrun"); /* starts the others of its node itself */
-	int rc = put_texts(o, out, err);
+	const struct {
+		const char *name, *value;
+	} texts[] = {
+		{ "--job-name", o->job_name },
+		{ "--time", o->time },
+		{ "--partition", o->partition },
+		{ "--account", o->account },
+		{ "--qos", o->qos },
+		{ "--constraint", o->constraint },
+	};
+	uint64_t tasks = o->tasks_per_node;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!texts[i].value)
+			continue;
+		rc = put_sbatch(out, texts[i].name, texts[i].value, err);
+		if (rc < 0)
+			return rc;
+	}
 	rc = put_output(o, out, err);
 	if (rc < 0)
 		return rc;
+	if (!strcmp(o->launcher, "torchrun"))
+		tasks = 1; /* it starts the others of its node itself */
 	rk_bytes_printf(out, "#SBATCH --nodes=%" PRIu64 "\n", o->nodes);
-	rk_bytes_printf(out, "#SBATCH --ntasks-per-node=%" PRIu64 "\n",
-			torch ? 1 : o->tasks_per_node);
+	rk_bytes_printf(out, "#SBATCH --ntasks-per-node=%" PRIu64 "\n", tasks);
 	if (o->gpus_per_node)
 		rk_bytes_printf(out, "#SBATCH --gpus-per-node=%" PRIu64 "\n", o->gpus_per_node);
 	if (o->exclusive)
@@ -257,29 +264,18 @@ static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 	if (o->force)
 		put_word(out, "--force", NULL);
 	rc = put_words(out, o->run_args, "--run-args", put_word, err);
+	if (rc < 0)
+		return rc;
 	put_word(out, "--", NULL);
-	/*
-	 * With --no_python torchrun does not put python before the program, which is rockit here.
-	 */
+	/* With --no_python torchrun does not put python before the program, which is rockit here. */
 	if (!strcmp(o->launcher, "torchrun") && rk_is_python_script(o->argv[0])) {
 		put_word(out, "python3", NULL);
 		put_word(out, "-u", NULL);
 	}
-	for (char *const *word = o->argv; rc == 0 && *word; word++)
+	for (char *const *word = o->argv; *word; word++)
 		put_word(out, *word, NULL);
 	rk_bytes_put_u8(out, '\n');
-	return rc;
-}
-
-static void put_torchrun(const struct rk_slurm_options *o, struct rk_bytes *out)
-{
-	rk_bytes_puts(out, "head=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-			   "port=$((20000 + SLURM_JOB_ID % 30000))\n");
-	rk_bytes_puts(out, "srun --ntasks-per-node=1 \\\n\ttorchrun \\\n"
-			   "\t--nnodes=\"$SLURM_JOB_NUM_NODES\"");
-	rk_bytes_printf(out, " --nproc_per_node=%" PRIu64, o->tasks_per_node);
-	rk_bytes_puts(out, " \\\n\t--rdzv_id=\"$SLURM_JOB_ID\" --rdzv_backend=c10d "
-			   "--rdzv_endpoint=\"$head:$port\"");
+	return 0;
 }
 
 static int put_launcher(const struct rk_slurm_options *o, struct rk_bytes *out,
@@ -289,16 +285,26 @@ static int put_launcher(const struct rk_slurm_options *o, struct rk_bytes *out,
 	int rc;
 
 	if (torch)
-		put_torchrun(o, out);
+		rk_bytes_printf(
+			out,
+			"head=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+			"port=$((20000 + SLURM_JOB_ID %% 30000))\n"
+			"srun --ntasks-per-node=1 \\\n\ttorchrun \\\n"
+			"\t--nnodes=\"$SLURM_JOB_NUM_NODES\" --nproc_per_node=%" PRIu64
+			" \\\n\t--rdzv_id=\"$SLURM_JOB_ID\" --rdzv_backend=c10d "
+			"--rdzv_endpoint=\"$head:$port\"",
+			o->tasks_per_node);
 	else if (!strcmp(o->launcher, "mpirun"))
 		rk_bytes_printf(out, "mpirun -np %" PRIu64, rk_slurm_size(o));
 	else
 		rk_bytes_printf(out, "srun --ntasks=%" PRIu64 " --ntasks-per-node=%" PRIu64,
 				rk_slurm_size(o), o->tasks_per_node);
 	rc = put_words(out, o->launcher_args, "--launcher-args", put_word, err);
+	if (rc < 0)
+		return rc;
 	if (torch) /* what it starts is rockit, not a script */
 		put_word(out, "--no_python", NULL);
-	return rc;
+	return 0;
 }
 
 int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
@@ -313,11 +319,9 @@ int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 			   ": runs every rank of the program under its own profiler\n\n");
 	/* the launcher of a context is the one below, and not to be started again by each rank */
 	rk_bytes_puts(out, "ROCKIT_LAUNCHED=1\nexport ROCKIT_LAUNCHED\n");
-	rc = put_launcher(o, out, err);
-	if (rc < 0)
+	if ((rc = put_launcher(o, out, err)) < 0 || (rc = put_run(o, out, err)) < 0)
 		return rc;
-	rc = put_run(o, out, err);
-	if (rc < 0)
-		return rc;
-	return out->bad ? rk_fail_nomem(err) : 0;
+	if (out->bad)
+		return rk_fail_nomem(err);
+	return 0;
 }
