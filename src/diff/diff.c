@@ -534,14 +534,8 @@ static int diff_of(const struct rk_profile *const *a, size_t na, const struct rk
 	if (!r)
 		return rk_fail_nomem(err);
 	w.d = &r->d;
-	rc = rk_side_make(a, na, &w.a, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_side_make(b, nb, &w.b, err);
-	if (rc < 0)
-		goto out;
-	rc = compare(&w, r, opt, err);
-	if (rc < 0)
+	if ((rc = rk_side_make(a, na, &w.a, err)) < 0 ||
+	    (rc = rk_side_make(b, nb, &w.b, err)) < 0 || (rc = compare(&w, r, opt, err)) < 0)
 		goto out;
 	rc = rk_handle_open(RK_HANDLE_DIFF, r, destroy_diff, err);
 out:

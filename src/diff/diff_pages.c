@@ -18,20 +18,18 @@ void rk_put_change(struct rk_bytes *out, int64_t ns)
 	rk_put_duration(out, fabs((double)ns));
 }
 
-static void put_noise(struct rk_bytes *out, const struct rk_diff_whole *w)
+/* "+1.230 ms of 10.00 ms GPU time, beyond the noise (0.05 ms)" */
+static void put_of(struct rk_bytes *out, const struct rk_diff_whole *w, const char *what)
 {
+	rk_put_change(out, w->delta_ns);
+	rk_bytes_puts(out, " of ");
+	rk_put_duration(out, (double)w->a_ns);
+	rk_bytes_puts(out, what);
 	if (isnan(w->noise_ns) || !w->delta_ns)
 		return;
 	rk_bytes_puts(out, w->significant ? ", beyond the noise (" : ", within the noise (");
 	rk_put_duration(out, w->noise_ns);
 	rk_bytes_put_u8(out, ')');
-}
-
-static void put_of(struct rk_bytes *out, const struct rk_diff_whole *w)
-{
-	rk_put_change(out, w->delta_ns);
-	rk_bytes_puts(out, " of ");
-	rk_put_duration(out, (double)w->a_ns);
 }
 
 void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d)
@@ -49,9 +47,7 @@ void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d)
 	else
 		rk_bytes_printf(out, "B is %.*f %% %s: ", fabs(w->percent) < 1 ? 2 : 1,
 				fabs(w->percent), w->delta_ns > 0 ? "slower" : "faster");
-	put_of(out, w);
-	rk_bytes_puts(out, " GPU time");
-	put_noise(out, w);
+	put_of(out, w, " GPU time");
 }
 
 void rk_put_diff_wall(struct rk_bytes *out, const struct rk_diff *d)
@@ -65,8 +61,7 @@ void rk_put_diff_wall(struct rk_bytes *out, const struct rk_diff *d)
 	rk_bytes_puts(out, "wall time ");
 	if (!isnan(w->percent))
 		rk_bytes_printf(out, "%+.*f %%: ", fabs(w->percent) < 1 ? 2 : 1, w->percent + 0.0);
-	put_of(out, w);
-	put_noise(out, w);
+	put_of(out, w, "");
 }
 
 const char *rk_diff_part_words(const char *part)
@@ -106,11 +101,14 @@ const char *rk_diff_match_word(enum rk_diff_match m)
 	return words[m];
 }
 
+const char *rk_diff_shown_name(const char *name)
+{
+	return name[0] ? name : "(no name)";
+}
+
 const char *rk_diff_kernel_name(const struct rk_diff_kernel *k)
 {
-	const char *name = k->match == RK_DIFF_VANISHED ? k->a.name : k->b.name;
-
-	return name[0] ? name : "(no name)";
+	return rk_diff_shown_name(k->match == RK_DIFF_VANISHED ? k->a.name : k->b.name);
 }
 
 size_t rk_diff_changed(const struct rk_diff *d)
@@ -361,11 +359,11 @@ static void md_text(struct rk_bytes *out, const char *s)
 	rk_bytes_release(&safe);
 }
 
-static void md_pair(struct rk_bytes *out, uint64_t a, uint64_t b)
+void rk_put_pair(struct rk_bytes *out, uint64_t a, uint64_t b, const char *arrow)
 {
 	rk_put_grouped(out, a);
 	if (a != b) {
-		rk_bytes_puts(out, " → ");
+		rk_bytes_printf(out, " %s ", arrow);
 		rk_put_grouped(out, b);
 	}
 }
@@ -398,34 +396,6 @@ static void md_parts(struct rk_bytes *out, const struct rk_diff *d)
 	rk_bytes_puts(out, " |\n");
 }
 
-static void md_kernel(struct rk_bytes *out, const struct rk_diff_kernel *k)
-{
-	char mark = rk_diff_mark(k);
-
-	rk_bytes_puts(out, mark == '*' ? "| **" : "| ");
-	rk_put_change(out, k->delta_ns);
-	if (mark == '*')
-		rk_bytes_puts(out, "**");
-	else if (mark == '?')
-		rk_bytes_puts(out, " ?");
-	rk_bytes_puts(out, " | ");
-	md_pair(out, k->a.calls, k->b.calls);
-	rk_bytes_puts(out, " | ");
-	rk_put_duration(out, k->a.mean_ns);
-	rk_bytes_puts(out, " → ");
-	rk_put_duration(out, k->b.mean_ns);
-	rk_bytes_puts(out, " | ");
-	md_text(out, rk_diff_kernel_name(k));
-	if (k->match == RK_DIFF_RENAMED) {
-		rk_bytes_puts(out, " (was ");
-		md_text(out, k->a.name);
-		rk_bytes_puts(out, ")");
-	} else if (k->match != RK_DIFF_SAME) {
-		rk_bytes_printf(out, " (%s)", rk_diff_match_word(k->match));
-	}
-	rk_bytes_puts(out, k->grids ? " (grids changed) |\n" : " |\n");
-}
-
 static void md_kernels(struct rk_bytes *out, const struct rk_diff *d, size_t top)
 {
 	size_t changed = rk_diff_changed(d), shown = top ? rk_min(top, changed) : changed;
@@ -434,8 +404,35 @@ static void md_kernels(struct rk_bytes *out, const struct rk_diff *d, size_t top
 	if (!changed)
 		return;
 	rk_bytes_puts(out, "\n| Change | Calls | Mean | Kernel |\n|--:|--:|--:|---|\n");
-	for (size_t i = 0; i < shown; i++)
-		md_kernel(out, &d->kernels[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_diff_kernel *k = &d->kernels[i];
+		char mark = rk_diff_mark(k);
+
+		rk_bytes_puts(out, mark == '*' ? "| **" : "| ");
+		rk_put_change(out, k->delta_ns);
+		if (mark == '*')
+			rk_bytes_puts(out, "**");
+		else if (mark == '?')
+			rk_bytes_puts(out, " ?");
+		rk_bytes_puts(out, " | ");
+		rk_put_pair(out, k->a.calls, k->b.calls, "→");
+		rk_bytes_puts(out, " | ");
+		rk_put_duration(out, k->a.mean_ns);
+		rk_bytes_puts(out, " → ");
+		rk_put_duration(out, k->b.mean_ns);
+		rk_bytes_puts(out, " | ");
+		md_text(out, rk_diff_kernel_name(k));
+		if (k->match == RK_DIFF_RENAMED) {
+			rk_bytes_puts(out, " (was ");
+			md_text(out, k->a.name);
+			rk_bytes_puts(out, ")");
+		} else if (k->match != RK_DIFF_SAME) {
+			rk_bytes_printf(out, " (%s)", rk_diff_match_word(k->match));
+		}
+		if (k->grids)
+			rk_bytes_puts(out, " (grids changed)");
+		rk_bytes_puts(out, " |\n");
+	}
 	for (size_t i = shown; i < changed; i++)
 		rest += d->kernels[i].delta_ns;
 	if (shown < changed) {
@@ -459,9 +456,9 @@ static void md_copies(struct rk_bytes *out, const struct rk_diff *d)
 		rk_bytes_puts(out, " | ");
 		rk_put_change(out, l->delta_ns);
 		rk_bytes_puts(out, " | ");
-		md_pair(out, l->calls_a, l->calls_b);
+		rk_put_pair(out, l->calls_a, l->calls_b, "→");
 		rk_bytes_puts(out, " | ");
-		md_pair(out, (uint64_t)l->bytes_a, (uint64_t)l->bytes_b);
+		rk_put_pair(out, (uint64_t)l->bytes_a, (uint64_t)l->bytes_b, "→");
 		rk_bytes_puts(out, " |\n");
 	}
 }

@@ -16,6 +16,8 @@ void rk_diff_markdown(struct rk_bytes *out, const struct rk_diff *d,
 
 /* "+1.234 ms", "-12 ns", "0 ns". */
 void rk_put_change(struct rk_bytes *out, int64_t ns);
+/* "1,234 → 2,345", or one number if they are equal. */
+void rk_put_pair(struct rk_bytes *out, uint64_t a, uint64_t b, const char *arrow);
 /* "B is 12.3 % slower: +1.230 ms of 10.00 ms GPU time, beyond the noise (0.05 ms)" */
 void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d);
 /* "wall time +1.2 %: ..." or why there is none. */
@@ -26,6 +28,8 @@ const char *rk_diff_part_words(const char *part);
 char rk_diff_mark(const struct rk_diff_kernel *k);
 /* "same", "renamed", "appeared", "vanished" */
 const char *rk_diff_match_word(enum rk_diff_match m);
+/* "(no name)" for "". */
+const char *rk_diff_shown_name(const char *name);
 /* The name to show: that of B if B has the kernel. */
 const char *rk_diff_kernel_name(const struct rk_diff_kernel *k);
 /* The number of kernels that changed; they are first in the list. */

@@ -50,7 +50,9 @@ static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b
 {
 	double df, error = rk_pooled_error(a, b, &df);
 
-	return isnan(error) ? NAN : rk_t99(df) * error;
+	if (isnan(error))
+		return NAN;
+	return rk_t99(df) * error;
 }
 
 /*
@@ -181,7 +183,9 @@ static void part_add(struct rk_diff_part *p, int64_t a, int64_t b)
 static const char *own(struct rk_diff_work *w, const char *text)
 {
 	rk_list_add(&w->texts, text);
-	return w->texts.bad ? "" : w->texts.v[w->texts.n - 1];
+	if (w->texts.bad)
+		return "";
+	return w->texts.v[w->texts.n - 1];
 }
 
 static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_side_name *n)
@@ -192,17 +196,18 @@ static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_sid
 
 	if (!n)
 		return c;
-	return (struct rk_diff_count){
-		.name = own(w, n->text),
-		.calls = n->calls,
-		.calls_least = n->least,
-		.calls_most = n->most,
-		.total_ns = n->total_ns,
-		.mean_ns = n->timed ? (double)n->total_ns / (double)n->timed : NAN,
-		.median_ns = n->median_ns,
-		.mad_ns = n->mad_ns,
-		.stddev_ns = n->free >= 1 ? sqrt(n->squares / n->free) : NAN,
-	};
+	c.name = own(w, n->text);
+	c.calls = n->calls;
+	c.calls_least = n->least;
+	c.calls_most = n->most;
+	c.total_ns = n->total_ns;
+	c.median_ns = n->median_ns;
+	c.mad_ns = n->mad_ns;
+	if (n->timed)
+		c.mean_ns = (double)n->total_ns / (double)n->timed;
+	if (n->free >= 1)
+		c.stddev_ns = sqrt(n->squares / n->free);
+	return c;
 }
 
 static bool is_significant(const struct rk_diff_work *w, const struct rk_pair *p,
@@ -272,7 +277,7 @@ struct ordered {
 
 static uint64_t size_of(int64_t v)
 {
-	return v < 0 ? (uint64_t)-v : (uint64_t)v;
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
 
 static const char *name_of(const struct rk_diff_kernel *k)
@@ -299,7 +304,9 @@ static int by_change(const void *pa, const void *pb)
 	if (!order)
 		order = larger_first((uint64_t)(a->a.total_ns + a->b.total_ns),
 				     (uint64_t)(b->a.total_ns + b->b.total_ns));
-	return order ? order : strcmp(name_of(a), name_of(b));
+	if (!order)
+		order = strcmp(name_of(a), name_of(b));
+	return order;
 }
 
 /* ---- grids of kernels that both sides have ---- */
@@ -404,27 +411,26 @@ static int by_line_change(const void *pa, const void *pb)
 	const struct rk_diff_line *a = pa, *b = pb;
 	int order = larger_first(size_of(a->delta_ns), size_of(b->delta_ns));
 
-	return order ? order : strcmp(a->name, b->name);
+	if (order)
+		return order;
+	return strcmp(a->name, b->name);
 }
 
 static int make_lines(struct rk_diff_work *w, const struct rk_side_lines *a,
 		      const struct rk_side_lines *b, bool known, struct rk_diff_lines *ret,
 		      struct rk_diff_whole *whole, struct rk_error *err)
 {
-	static const struct rk_side_line none = { .name = "" };
-	size_t i = 0, k = 0;
+	static const struct rk_side_line none;
+	struct rk_merge m = RK_MERGE(a->v, a->n, b->v, b->n, &none);
 
 	ret->v = rk_calloc(a->n + b->n, sizeof(*ret->v));
 	if (!ret->v)
 		return rk_fail_nomem(err);
-	while (i < a->n || k < b->n) {
-		int order = rk_name_order(i < a->n ? a->v[i].name : NULL,
-					  k < b->n ? b->v[k].name : NULL);
-		const struct rk_side_line *x = order <= 0 ? &a->v[i++] : &none;
-		const struct rk_side_line *y = order >= 0 ? &b->v[k++] : &none;
+	while (rk_merge_next(&m)) {
+		const struct rk_side_line *x = m.x, *y = m.y;
 
 		ret->v[ret->n++] = (struct rk_diff_line){
-			.name = own(w, order <= 0 ? x->name : y->name),
+			.name = own(w, m.name),
 			.calls_a = x->calls,
 			.calls_b = y->calls,
 			.bytes_a = x->bytes,

@@ -87,6 +87,34 @@ static int find_shape(struct rk_profiler *p, uint32_t name, const struct rk_shap
 	return 0;
 }
 
+bool rk_merge_next(struct rk_merge *m)
+{
+	const char *a = NULL, *b = NULL;
+	int order;
+
+	if (m->na)
+		memcpy(&a, m->a, sizeof(a));
+	if (m->nb)
+		memcpy(&b, m->b, sizeof(b));
+	if (!a && !b)
+		return false;
+	order = a && b ? strcmp(a, b) : !a - !b;
+	m->x = m->y = m->none;
+	if (order >= 0) {
+		m->name = b;
+		m->y = m->b;
+		m->b = (const char *)m->b + m->size;
+		m->nb--;
+	}
+	if (order <= 0) {
+		m->name = a;
+		m->x = m->a;
+		m->a = (const char *)m->a + m->size;
+		m->na--;
+	}
+	return true;
+}
+
 void rk_shape_text(const struct rk_shape *s, char *ret, size_t size)
 {
 	const int32_t *n = s->n;
@@ -513,7 +541,7 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 			    struct rk_error *err)
 {
 	const struct rk_column *spread = &b->cols[RK_T_STDDEV];
-	double stddev = rk_column_has(spread, row) ? ((const double *)spread->data)[row] : NAN;
+	double stddev = NAN;
 	int64_t calls = rk_batch_int(b, RK_T_CALLS, row, 0);
 	int64_t total = rk_batch_int(b, RK_T_TOTAL, row, 0);
 	uint32_t id = rk_batch_id(b, RK_T_NAME, row), at;
@@ -530,6 +558,8 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 	n->calls += (uint64_t)calls;
 	n->stats_timed += (uint64_t)calls;
 	rk_profile_add(&n->stats_total, total);
+	if (rk_column_has(spread, row))
+		stddev = ((const double *)spread->data)[row];
 	/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
 	if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
 		n->stats_squares += stddev * stddev * (double)calls;

@@ -5,8 +5,6 @@
 #ifndef RK_DIFF_PROFILE_H
 #define RK_DIFF_PROFILE_H
 
-#include <string.h>
-
 #include "base/list.h"
 #include "rockit/diff.h"
 #include "table/source.h"
@@ -118,13 +116,25 @@ int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profi
 		       struct rk_error *err);
 void rk_profiler_free(struct rk_profiler *p); /* NULL is fine */
 
-/* Merge order of two sorted lists by their next names, as strcmp; NULL (end of list) comes last. */
-static inline int rk_name_order(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !a - !b;
-	return strcmp(a, b);
-}
+/* Two lists side by side, both sorted by name. The name is the first member of an element. */
+struct rk_merge {
+	const void *a;
+	size_t na; /* what is left of the list */
+	const void *b;
+	size_t nb;
+	size_t size;       /* of one element */
+	const void *none;  /* stands for an element that a list does not have */
+	const void *x, *y; /* the elements of `name` */
+	const char *name;
+};
+
+#define RK_MERGE(a, na, b, nb, none)                               \
+	{                                                          \
+		a, na, b, nb, sizeof(*(a)), none, NULL, NULL, NULL \
+	}
+
+/* False at the end of both. */
+bool rk_merge_next(struct rk_merge *m);
 
 /* Order of two struct rk_profile_queue by hash and length, for qsort. */
 int rk_profile_queue_order(const void *a, const void *b);

@@ -377,15 +377,10 @@ out:
 
 static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
-	int rc = give_names(p, ret, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = give_time(p, &ret->time, err);
-	if (rc < 0)
-		return rc;
-	rc = lines_finish(p, ret, err);
-	if (rc < 0)
+	if ((rc = give_names(p, ret, err)) < 0 || (rc = give_time(p, &ret->time, err)) < 0 ||
+	    (rc = lines_finish(p, ret, err)) < 0)
 		return rc;
 	for (size_t i = 0; i < ret->nnames; i++) {
 		struct rk_profile_name *n = &ret->names[i];

@@ -60,7 +60,9 @@ static int by_text(const void *pa, const void *pb)
 	const struct entry *a = pa, *b = pb;
 	int order = strcmp(a->text, b->text);
 
-	return order ? order : (a->run > b->run) - (a->run < b->run);
+	if (order)
+		return order;
+	return (a->run > b->run) - (a->run < b->run);
 }
 
 static double volume(const int32_t *n)
@@ -175,18 +177,19 @@ static int by_name(const void *pa, const void *pb)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-enum which { COPIES, API, RANKS };
+enum { NLINES = 3 };
 
-static const struct rk_profile_lines *lines_of(const struct rk_profile *p, enum which which)
+static const struct rk_profile_lines *lines_of(const struct rk_profile *p, unsigned which)
 {
-	const struct rk_profile_lines *const lines[] = { &p->copies, &p->api, &p->ranks };
+	const struct rk_profile_lines *const lines[NLINES] = { &p->copies, &p->api, &p->ranks };
 
 	return lines[which];
 }
 
-static int make_lines(const struct rk_side *s, enum which which, struct rk_side_lines *ret,
-		      struct rk_error *err)
+static int make_lines(struct rk_side *s, unsigned which, struct rk_error *err)
 {
+	struct rk_side_lines *const lines[NLINES] = { &s->copies, &s->api, &s->ranks };
+	struct rk_side_lines *ret = lines[which];
 	const struct rk_profile_line **list;
 	size_t n = 0;
 
@@ -248,13 +251,12 @@ int rk_side_make(const struct rk_profile *const *p, size_t n, struct rk_side *re
 	rc = make_names(ret, err);
 	if (rc < 0)
 		return rc;
-	rc = make_lines(ret, COPIES, &ret->copies, err);
-	if (rc < 0)
-		return rc;
-	rc = make_lines(ret, API, &ret->api, err);
-	if (rc < 0)
-		return rc;
-	return make_lines(ret, RANKS, &ret->ranks, err);
+	for (unsigned i = 0; i < NLINES; i++) {
+		rc = make_lines(ret, i, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 void rk_side_release(struct rk_side *s)
@@ -290,7 +292,9 @@ static size_t without_number(const char *s, size_t len)
 
 	while (i > 0 && (is_digit(s[i - 1]) || strchr("cde", s[i - 1])))
 		i--;
-	return i > 1 && i < len && s[i - 1] == '_' && is_digit(s[i]) ? i - 1 : len;
+	if (i > 1 && i < len && s[i - 1] == '_' && is_digit(s[i]))
+		return i - 1;
+	return len;
 }
 
 bool rk_match_base(const char *name, struct rk_bytes *out)
@@ -329,9 +333,11 @@ static int by_base(const void *pa, const void *pb)
 	const struct left *a = pa, *b = pb;
 	int order = strcmp(a->base, b->base);
 
-	if (!order && a->name->total_ns != b->name->total_ns)
+	if (order)
+		return order;
+	if (a->name->total_ns != b->name->total_ns)
 		return a->name->total_ns > b->name->total_ns ? -1 : 1;
-	return order ? order : strcmp(a->name->text, b->name->text);
+	return strcmp(a->name->text, b->name->text);
 }
 
 /* Compares pairs independently of which side is A. */
@@ -490,25 +496,18 @@ static int leave(struct left *list, size_t *n, const struct rk_side_name *name,
 static int by_names(struct matching *m, const struct rk_side *a, const struct rk_side *b,
 		    struct rk_error *err)
 {
-	size_t i = 0, k = 0;
+	struct rk_merge both = RK_MERGE(a->names, a->nnames, b->names, b->nnames, NULL);
+	int rc = 0;
 
-	while (i < a->nnames || k < b->nnames) {
-		const struct rk_side_name *x = i < a->nnames ? &a->names[i] : NULL;
-		const struct rk_side_name *y = k < b->nnames ? &b->names[k] : NULL;
-		int order = rk_name_order(x ? x->text : NULL, y ? y->text : NULL), rc = 0;
-
-		if (order == 0)
-			m->pairs[m->npairs++] = (struct rk_pair){ x, y, false };
-		else if (order < 0)
-			rc = leave(m->a, &m->na, x, err);
+	while (rc >= 0 && rk_merge_next(&both)) {
+		if (both.x && both.y)
+			m->pairs[m->npairs++] = (struct rk_pair){ both.x, both.y, false };
+		else if (both.x)
+			rc = leave(m->a, &m->na, both.x, err);
 		else
-			rc = leave(m->b, &m->nb, y, err);
-		if (rc < 0)
-			return rc;
-		i += order <= 0;
-		k += order >= 0;
+			rc = leave(m->b, &m->nb, both.y, err);
 	}
-	return 0;
+	return rc;
 }
 
 int rk_match(const struct rk_side *a, const struct rk_side *b, struct rk_pair **ret, size_t *ret_n,

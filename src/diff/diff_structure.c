@@ -104,24 +104,18 @@ static int compare_names(struct rk_diff_structure *s, const struct rk_profile *a
 			 const struct rk_profile *b, bool grids, struct rk_error *err)
 {
 	static const struct rk_profile_name none;
-	size_t i = 0, k = 0;
+	struct rk_merge m = RK_MERGE(a->names, a->nnames, b->names, b->nnames, &none);
+	int rc = 0;
 
-	while (i < a->nnames || k < b->nnames) {
-		int order = rk_name_order(i < a->nnames ? a->names[i].text : NULL,
-					  k < b->nnames ? b->names[k].text : NULL);
-		const struct rk_profile_name *x = order <= 0 ? &a->names[i++] : &none;
-		const struct rk_profile_name *y = order >= 0 ? &b->names[k++] : &none;
-		int rc = 0;
+	while (rc >= 0 && rk_merge_next(&m)) {
+		const struct rk_profile_name *x = m.x, *y = m.y;
 
-		if (grids && order == 0)
+		if (grids && x != &none && y != &none)
 			rc = compare_grids(s, a, x, b, y, err);
 		else if (!grids && x->calls != y->calls)
-			rc = find_count(s, "launches", order <= 0 ? x->text : y->text, "", x->calls,
-					y->calls, err);
-		if (rc < 0)
-			return rc;
+			rc = find_count(s, "launches", m.name, "", x->calls, y->calls, err);
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- copies, synchronisation ---- */
@@ -146,25 +140,21 @@ static int compare_lines(struct rk_diff_structure *s, const char *kind,
 			 bool (*counts)(const char *), struct rk_error *err)
 {
 	static const struct rk_profile_line none;
-	size_t i = 0, k = 0;
+	struct rk_merge m = RK_MERGE(a->v, a->n, b->v, b->n, &none);
 	int rc;
 
-	while (i < a->n || k < b->n) {
-		int order = rk_name_order(i < a->n ? a->v[i].name : NULL,
-					  k < b->n ? b->v[k].name : NULL);
-		const struct rk_profile_line *x = order <= 0 ? &a->v[i++] : &none;
-		const struct rk_profile_line *y = order >= 0 ? &b->v[k++] : &none;
-		const char *name = order <= 0 ? x->name : y->name;
+	while (rk_merge_next(&m)) {
+		const struct rk_profile_line *x = m.x, *y = m.y;
 
-		if (counts && !counts(name))
+		if (counts && !counts(m.name))
 			continue;
 		if (x->calls != y->calls) {
-			rc = find_count(s, kind, name, "", x->calls, y->calls, err);
+			rc = find_count(s, kind, m.name, "", x->calls, y->calls, err);
 			if (rc < 0)
 				return rc;
 		}
 		if (x->bytes != y->bytes) {
-			rc = find_count(s, "bytes", name, "", (uint64_t)x->bytes,
+			rc = find_count(s, "bytes", m.name, "", (uint64_t)x->bytes,
 					(uint64_t)y->bytes, err);
 			if (rc < 0)
 				return rc;
@@ -405,17 +395,10 @@ int rk_structure_compare(const struct rk_profile *a, const struct rk_profile *b,
 
 	ret->launches_a = a->calls;
 	ret->launches_b = b->calls;
-	rc = compare_names(ret, a, b, false, err);
-	if (rc < 0)
-		return rc;
-	rc = compare_queues(a, b, ret, err);
-	if (rc < 0)
-		return rc;
-	rc = compare_lines(ret, "copies", &a->copies, &b->copies, NULL, err);
-	if (rc < 0)
-		return rc;
-	rc = compare_lines(ret, "syncs", &a->markers, &b->markers, NULL, err);
-	if (rc < 0)
+	if ((rc = compare_names(ret, a, b, false, err)) < 0 ||
+	    (rc = compare_queues(a, b, ret, err)) < 0 ||
+	    (rc = compare_lines(ret, "copies", &a->copies, &b->copies, NULL, err)) < 0 ||
+	    (rc = compare_lines(ret, "syncs", &a->markers, &b->markers, NULL, err)) < 0)
 		return rc;
 	/* API calls are only recorded on request */
 	if (a->api.known && b->api.known) {

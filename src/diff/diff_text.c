@@ -25,22 +25,10 @@ struct page {
 	size_t calls; /* columns of "1,234 > 2,345" */
 };
 
-/* "1,234 → 2,345", or one number if they are equal. */
-static void put_pair(struct page *p, struct rk_bytes *out, uint64_t a, uint64_t b)
-{
-	rk_put_grouped(out, a);
-	if (a == b)
-		return;
-	rk_bytes_printf(out, " %s ", p->arrow);
-	rk_put_grouped(out, b);
-}
-
 static void put_name(struct page *p, const char *name)
 {
 	rk_put_printable(p->out, name, strlen(name), p->look->utf8);
 }
-
-/* ---- head ---- */
 
 static void put_side(struct page *p, const char *letter, const struct rk_diff_side *s)
 {
@@ -59,25 +47,6 @@ static void put_side(struct page *p, const char *letter, const struct rk_diff_si
 		rk_bytes_puts(p->out, s->copies == 1 ? " copy" : " copies");
 	}
 	rk_bytes_puts(p->out, ")\n");
-}
-
-static void put_head(struct page *p)
-{
-	const struct rk_diff_whole *w = &p->d->gpu;
-	const char *color = "";
-
-	if (w->delta_ns && (w->significant || isnan(w->noise_ns)))
-		color = w->delta_ns > 0 ? RK_RED : RK_GREEN;
-	put_side(p, "A", &p->d->a);
-	put_side(p, "B", &p->d->b);
-	rk_bytes_put_u8(p->out, '\n');
-	rk_page_paint(&p->page, RK_BOLD);
-	rk_page_paint(&p->page, color);
-	rk_put_diff_verdict(p->out, p->d);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
-	rk_put_diff_wall(p->out, p->d);
-	rk_bytes_put_u8(p->out, '\n');
 }
 
 /* ---- parts ---- */
@@ -148,7 +117,7 @@ static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double mo
 	rk_page_bar(&p->page, share_of(k->delta_ns, most));
 	if (k->significant)
 		rk_page_paint(&p->page, RK_NORMAL);
-	put_pair(p, &p->page.cell, k->a.calls, k->b.calls);
+	rk_put_pair(&p->page.cell, k->a.calls, k->b.calls, p->arrow);
 	rk_page_right(&p->page, p->calls);
 	rk_page_time(&p->page, k->a.mean_ns);
 	rk_bytes_printf(p->out, " %s", p->arrow);
@@ -270,14 +239,14 @@ static void put_lines(struct page *p, const char *title, const struct rk_diff_li
 			continue;
 		change_cell(p, x->delta_ns);
 		rk_bytes_puts(p->out, "  ");
-		put_pair(p, p->out, x->calls_a, x->calls_b);
+		rk_put_pair(p->out, x->calls_a, x->calls_b, p->arrow);
 		rk_bytes_puts(p->out, " calls");
 		if (x->bytes_a || x->bytes_b) {
 			rk_bytes_puts(p->out, ", ");
-			put_pair(p, p->out, (uint64_t)x->bytes_a, (uint64_t)x->bytes_b);
+			rk_put_pair(p->out, (uint64_t)x->bytes_a, (uint64_t)x->bytes_b, p->arrow);
 			rk_bytes_puts(p->out, " bytes");
 		}
-		rk_page_rest(&p->page, x->name[0] ? x->name : "(no name)", 60);
+		rk_page_rest(&p->page, rk_diff_shown_name(x->name), 60);
 	}
 	put_more(p, rk_min(n, LINES_SHOWN), n);
 }
@@ -294,8 +263,7 @@ static void put_structure(struct page *p)
 
 		rk_bytes_printf(p->out, "  %-8s  ", f->kind);
 		put_name(p, f->text);
-		rk_page_rest(&p->page, f->subject[0] ? f->subject : "(no name)",
-			     14 + strlen(f->text));
+		rk_page_rest(&p->page, rk_diff_shown_name(f->subject), 14 + strlen(f->text));
 		if (!f->around_a[0] && !f->around_b[0])
 			continue;
 		rk_bytes_puts(p->out, "            A: ");
@@ -331,14 +299,20 @@ void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		  const struct rk_render_options *look)
 {
 	struct page p = { .out = out, .d = d, .look = look, .arrow = look->utf8 ? "→" : ">" };
+	const struct rk_diff_whole *gpu = &d->gpu;
 
 	rk_page_begin(&p.page, out, look);
-	if (d->structure.asked && !d->gated) {
-		put_side(&p, "A", &d->a);
-		put_side(&p, "B", &d->b);
-		put_structure(&p);
-	} else {
-		put_head(&p);
+	put_side(&p, "A", &d->a);
+	put_side(&p, "B", &d->b);
+	if (!d->structure.asked || d->gated) {
+		rk_bytes_put_u8(out, '\n');
+		rk_page_paint(&p.page, RK_BOLD);
+		if (gpu->delta_ns && (gpu->significant || isnan(gpu->noise_ns)))
+			rk_page_paint(&p.page, gpu->delta_ns > 0 ? RK_RED : RK_GREEN);
+		rk_put_diff_verdict(out, d);
+		rk_page_last(&p.page, "");
+		rk_put_diff_wall(out, d);
+		rk_bytes_put_u8(out, '\n');
 		put_parts(&p);
 		put_kernels(&p);
 		put_renamed(&p);
@@ -346,8 +320,8 @@ void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		put_lines(&p, "Ranks (GPU time)", &d->ranks, &d->rank);
 		put_lines(&p, "Copies", &d->copies, &d->copy);
 		put_lines(&p, "API calls (host time)", &d->calls, &d->api);
-		put_structure(&p);
 	}
+	put_structure(&p);
 	put_end(&p);
 	rk_page_end(&p.page);
 }

@@ -51,17 +51,10 @@ int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *e
 	}
 	for (size_t i = 0; i < f->members.n; i++)
 		ranks[i] = f->members.v[i].rank;
-	rc = rk_rank_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_rank_load_new(&run->ctx, NULL, &f->load, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_rank_spread_new(&run->ctx, NULL, &f->spread, err);
-	if (rc < 0)
-		goto out;
-	rc = rk_copy_matrix_new(&run->ctx, &f->copies, err);
-	if (rc < 0)
+	if ((rc = rk_rank_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err)) < 0 ||
+	    (rc = rk_rank_load_new(&run->ctx, NULL, &f->load, err)) < 0 ||
+	    (rc = rk_rank_spread_new(&run->ctx, NULL, &f->spread, err)) < 0 ||
+	    (rc = rk_copy_matrix_new(&run->ctx, &f->copies, err)) < 0)
 		goto out;
 	*ret = f;
 	f = NULL;
@@ -327,20 +320,10 @@ int rk_gather_finish(struct rk_gather *f, struct rk_ranks **ret, struct rk_error
 	o->members = f->members;
 	f->members = (struct rk_members){ .job = "" };
 	rk_rank_calls_finish(f->calls);
-	rc = rk_rank_clocks(&o->members, f->calls, &o->clocks, err);
-	if (rc < 0)
-		goto fail;
-	rc = ranks_make(f, o, err);
-	if (rc < 0)
-		goto fail;
-	rc = collectives_make(f, o, err);
-	if (rc < 0)
-		goto fail;
-	rc = rk_rank_spread_finish(f->spread, &r->spreads, &r->nspreads, err);
-	if (rc < 0)
-		goto fail;
-	rc = rk_copy_matrix_finish(f->copies, &r->copies, &r->ncopies, err);
-	if (rc < 0)
+	if ((rc = rk_rank_clocks(&o->members, f->calls, &o->clocks, err)) < 0 ||
+	    (rc = ranks_make(f, o, err)) < 0 || (rc = collectives_make(f, o, err)) < 0 ||
+	    (rc = rk_rank_spread_finish(f->spread, &r->spreads, &r->nspreads, err)) < 0 ||
+	    (rc = rk_copy_matrix_finish(f->copies, &r->copies, &r->ncopies, err)) < 0)
 		goto fail;
 	r->size = o->members.size;
 	r->nodes = o->members.nodes;
