@@ -123,7 +123,7 @@ struct rk_merge {
 	const void *b;
 	size_t nb;
 	size_t size;       /* of one element */
-	const void *none;  /* stands for an element that a list does not have */
+	const void *none;  /* replaces an element that a list does not have */
 	const void *x, *y; /* the elements of `name` */
 	const char *name;
 };

@@ -78,10 +78,9 @@ static size_t hull(const struct limit *v, size_t n, double side, struct limit *r
 				continue;
 			k--;
 		}
-		/* the last one is no corner if it is on or below (for -1: above) the line from p to r */
+		/* q is not a corner if it is on or below (for -1: above) the line from p to r */
 		for (; k > 1; k--) {
 			const struct limit *p = &ret[k - 2], *q = &ret[k - 1];
-
 			double turn = (q->d - p->d) * (r->t - p->t) - (r->d - p->d) * (q->t - p->t);
 
 			if (!(side * turn <= 0))

@@ -52,8 +52,8 @@ int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *e
 	for (size_t i = 0; i < f->members.n; i++)
 		ranks[i] = f->members.v[i].rank;
 	if ((rc = rk_rank_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err)) < 0 ||
-	    (rc = rk_rank_load_new(&run->ctx, NULL, &f->load, err)) < 0 ||
-	    (rc = rk_rank_spread_new(&run->ctx, NULL, &f->spread, err)) < 0 ||
+	    (rc = rk_rank_load_new(&run->ctx, &f->load, err)) < 0 ||
+	    (rc = rk_rank_spread_new(&run->ctx, &f->spread, err)) < 0 ||
 	    (rc = rk_copy_matrix_new(&run->ctx, &f->copies, err)) < 0)
 		goto out;
 	*ret = f;

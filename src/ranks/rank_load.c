@@ -25,7 +25,6 @@ struct class
 {
 	struct rk_idmap seen; /* enum kind by name */
 	const struct rk_strtab *names;
-	bool (*communicates)(const char *name, size_t len); /* NULL: as comm_name.h says */
 };
 
 /* KIND_UNKNOWN: out of memory. */
@@ -38,13 +37,8 @@ static enum kind kind_of(struct class *c, uint32_t name)
 	if (!*at) {
 		size_t len;
 		const char *text = rk_strtab_borrow(c->names, name, &len);
-		bool comm;
 
-		if (c->communicates)
-			comm = c->communicates(text, len);
-		else
-			comm = rk_comm_of(text, len).kind != RK_COMM_NOT;
-		*at = comm ? KIND_COMM : KIND_COMPUTE;
+		*at = rk_comm_of(text, len).kind == RK_COMM_NOT ? KIND_COMPUTE : KIND_COMM;
 	}
 	return (enum kind) * at;
 }
@@ -88,8 +82,7 @@ struct rk_rank_load {
 	uint64_t turned_away, far;
 };
 
-int rk_rank_load_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
-		     struct rk_rank_load **ret, struct rk_error *err)
+int rk_rank_load_new(struct rk_context *ctx, struct rk_rank_load **ret, struct rk_error *err)
 {
 	struct rk_rank_load *l = rk_calloc(1, sizeof(*l));
 
@@ -97,7 +90,6 @@ int rk_rank_load_new(struct rk_context *ctx, bool (*communicates)(const char *na
 		return rk_fail_nomem(err);
 	l->ctx = ctx;
 	l->class.names = ctx->names;
-	l->class.communicates = communicates;
 	l->keys.max = RK_LOAD_RANKS;
 	l->current = NOBODY;
 	l->held = RK_ORDER_HELD;
@@ -372,8 +364,7 @@ struct rk_rank_spread {
 	struct rk_index by_place; /* cells by line and rank */
 };
 
-int rk_rank_spread_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
-		       struct rk_rank_spread **ret, struct rk_error *err)
+int rk_rank_spread_new(struct rk_context *ctx, struct rk_rank_spread **ret, struct rk_error *err)
 {
 	struct rk_rank_spread *s = rk_calloc(1, sizeof(*s));
 
@@ -381,7 +372,6 @@ int rk_rank_spread_new(struct rk_context *ctx, bool (*communicates)(const char *
 		return rk_fail_nomem(err);
 	s->ctx = ctx;
 	s->class.names = ctx->names;
-	s->class.communicates = communicates;
 	s->keys.max = RK_LOAD_RANKS;
 	s->max_cells = s->limit = RK_SPREAD_CELLS;
 	*ret = s;

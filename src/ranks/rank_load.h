@@ -29,9 +29,8 @@ struct rk_load_line {
 
 struct rk_rank_load;
 
-/* ctx is borrowed. `communicates` is called once for each name; NULL: comm_name.h. */
-int rk_rank_load_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
-		     struct rk_rank_load **ret, struct rk_error *err);
+/* ctx is borrowed. */
+int rk_rank_load_new(struct rk_context *ctx, struct rk_rank_load **ret, struct rk_error *err);
 /* How many rows of a rank are kept in memory; tests make it small. Before the first row. */
 void rk_rank_load_limit(struct rk_rank_load *l, size_t held);
 /* The columns of kernels that we need. */
@@ -64,9 +63,8 @@ enum { RK_SPREAD_CELLS = 1 << 20 }; /* totals of a name and a rank: 16 bytes eac
 
 struct rk_rank_spread;
 
-/* ctx is borrowed. `communicates` is called once for each name; NULL: comm_name.h. */
-int rk_rank_spread_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
-		       struct rk_rank_spread **ret, struct rk_error *err);
+/* ctx is borrowed. */
+int rk_rank_spread_new(struct rk_context *ctx, struct rk_rank_spread **ret, struct rk_error *err);
 /* How many totals are kept; a power of two. Tests make it small. Before the first row. */
 void rk_rank_spread_limit(struct rk_rank_spread *s, size_t cells);
 /* The columns of kernels that we need. */

@@ -15,7 +15,7 @@ static int load_batch(struct world *w, struct rk_builder *b, size_t held, struct
 		      size_t *ret_n)
 {
 	struct rk_rank_load *l = NULL;
-	int rc = rk_rank_load_new(&w->ctx, name_communicates, &l, &w->err);
+	int rc = rk_rank_load_new(&w->ctx, &l, &w->err);
 
 	if (rc == 0 && held)
 		rk_rank_load_limit(l, held);
@@ -85,9 +85,12 @@ TEST(a_job_without_kernels_has_no_loads)
 TEST(communication_under_compute_is_both_and_counts_once)
 {
 	static const struct rank_row r[] = {
-		{ 0, 100, 100, "gemm", false },    { 0, 150, 100, "ncclAllReduce", false },
-		{ 0, 160, 10, "add", false },      { 0, 300, 50, "gemm", false },
-		{ 1, 1000, 50, "ncclAll", false }, { 1, 1010, 20, "gemm", false },
+		{ 0, 100, 100, "gemm", false },
+		{ 0, 150, 100, "ncclAllReduce", false },
+		{ 0, 160, 10, "add", false },
+		{ 0, 300, 50, "gemm", false },
+		{ 1, 1000, 50, "ncclAllReduce", false },
+		{ 1, 1010, 20, "gemm", false },
 	};
 
 	gives(r, COUNT(r),
@@ -99,7 +102,7 @@ TEST(communication_under_compute_is_both_and_counts_once)
 TEST(rows_of_a_rank_may_come_in_any_order)
 {
 	static const struct rank_row r[] = {
-		{ 7, 300, 50, "gemm", false },  { 7, 150, 100, "ncclAll", false },
+		{ 7, 300, 50, "gemm", false },  { 7, 150, 100, "ncclAllReduce", false },
 		{ 7, 160, 10, "add", false },   { 7, 100, 100, "gemm", false },
 		{ 2, 5, 5, "gemm", false },     { 2, 0, 5, "gemm", false },
 		{ 2, 20, 0, "nothing", false },
@@ -126,7 +129,7 @@ TEST(ranks_may_be_mixed_when_each_is_in_order)
 {
 	static const struct rank_row r[] = {
 		{ 0, 0, 10, "gemm", false },  { 1, 5, 10, "gemm", false },
-		{ 0, 20, 10, "gemm", false }, { 1, 5, 30, "ncclX", false },
+		{ 0, 20, 10, "gemm", false }, { 1, 5, 30, "ncclAllReduce", false },
 		{ 0, 25, 10, "gemm", false }, { 1, 40, 1, "gemm", false },
 	};
 
@@ -197,7 +200,7 @@ TEST(names_of_collectives_are_known)
 
 	world_open(&w, 1);
 	rank_world_batch(&w, &b, r, COUNT(r));
-	CHECK_I64(rk_rank_load_new(&w.ctx, NULL, &l, NULL), 0);
+	CHECK_I64(rk_rank_load_new(&w.ctx, &l, NULL), 0);
 	CHECK_I64(rk_rank_load_add(l, rk_builder_batch(&b), NULL), 0);
 	CHECK_I64(rk_rank_load_finish(l, &v, &k, NULL), 0);
 	CHECK_STR(text_of(&w, v, k), "0: 2 of 20, 0..30, compute 10 comm 10 both 0 idle 10\n");
@@ -250,12 +253,12 @@ TEST(unions_are_what_counting_each_instant_gives)
 		size_t k = 0;
 
 		for (size_t i = 0; i < COUNT(rows); i++)
-			rows[i] =
-				(struct rank_row){ (int64_t)(i / ROWS),
-						   (int64_t)(1 + world_random(&seed) % (SPAN - 1)),
-						   (int64_t)(world_random(&seed) % (round + 1)),
-						   world_random(&seed) % 3 ? "gemm" : "nccl",
-						   false };
+			rows[i] = (struct rank_row){
+				(int64_t)(i / ROWS),
+				(int64_t)(1 + world_random(&seed) % (SPAN - 1)),
+				(int64_t)(world_random(&seed) % (round + 1)),
+				world_random(&seed) % 3 ? "gemm" : "ncclAllReduce", false
+			};
 		world_open(&w, 1);
 		/* 64 held rows: most of a rank goes to the temporary file */
 		CHECK_I64(load(&w, rows, COUNT(rows), 64, &v, &k), 0);
@@ -276,7 +279,7 @@ TEST(loads_without_memory_fail_cleanly)
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		rows[i] = (struct rank_row){ (int64_t)(i / 100), (int64_t)(1000 - i), 5,
-					     i % 2 ? "gemm" : "nccl", false };
+					     i % 2 ? "gemm" : "ncclAllReduce", false };
 	for (uint64_t n = 1; failed && n < 500; n++) {
 		struct rk_load_line *v = NULL;
 		struct rk_builder b;

@@ -13,7 +13,7 @@ static int spread_batch(struct world *w, struct rk_builder *b, size_t cells,
 			struct rk_ranks_spread **ret, size_t *ret_n)
 {
 	struct rk_rank_spread *l = NULL;
-	int rc = rk_rank_spread_new(&w->ctx, name_communicates, &l, &w->err);
+	int rc = rk_rank_spread_new(&w->ctx, &l, &w->err);
 
 	if (rc == 0 && cells)
 		rk_rank_spread_limit(l, cells);
@@ -64,14 +64,21 @@ static void gives(const struct rank_row *rows, size_t n, size_t cells, const cha
 }
 
 static const struct rank_row one_after_the_other[] = {
-	{ 0, 0, 10, "gemm", false },     { 0, 10, 10, "gemm", false },
-	{ 0, 20, 5, "add", false },      { 0, 30, 900, "ncclAll", false },
-	{ 0, 30, 9, "alone", false },    { 1, 0, 30, "gemm", false },
-	{ 1, 0, 5, "add", false },       { 1, 0, 100, "barrier", true },
-	{ 2, 0, 100, "gemm", false },    { 2, 0, 7, "add", false },
-	{ 2, 0, NOT_KNOWN, "x", false }, { 2, 0, -7, "x", false },
-	{ NOT_KNOWN, 0, 7, "x", false }, { 3, 0, 10, "gemm", false },
-	{ 3, 0, 10, "ncclAll", false },
+	{ 0, 0, 10, "gemm", false },
+	{ 0, 10, 10, "gemm", false },
+	{ 0, 20, 5, "add", false },
+	{ 0, 30, 900, "ncclAllReduce", false },
+	{ 0, 30, 9, "alone", false },
+	{ 1, 0, 30, "gemm", false },
+	{ 1, 0, 5, "add", false },
+	{ 1, 0, 100, "barrier", true },
+	{ 2, 0, 100, "gemm", false },
+	{ 2, 0, 7, "add", false },
+	{ 2, 0, NOT_KNOWN, "x", false },
+	{ 2, 0, -7, "x", false },
+	{ NOT_KNOWN, 0, 7, "x", false },
+	{ 3, 0, 10, "gemm", false },
+	{ 3, 0, 10, "ncclAllReduce", false },
 };
 static const char *const spreads = "gemm: 4 ranks, 10 (3) to 100 (2), 40, 1.5\n"
 				   "add: 3 ranks, 5 (0) to 7 (2), 5.66667, 0.235294\n";

@@ -13,14 +13,9 @@
 struct rank_row {
 	int64_t rank; /* or NOT_KNOWN, here and below */
 	int64_t start, duration;
-	const char *name; /* beginning with "nccl": it communicates */
+	const char *name;
 	bool barrier;
 };
-
-static inline bool name_communicates(const char *name, size_t len)
-{
-	return len >= 4 && !memcmp(name, "nccl", 4);
-}
 
 static inline void rank_world_i64(struct rk_builder *b, unsigned f, size_t i, int64_t v)
 {
