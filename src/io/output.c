@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "io/dirs.h"
 #include "io/file.h"
 
@@ -43,28 +44,10 @@ static bool refuse(void)
 /* "dir/.name.rockit-<pid>-<ns>": next to the target, so that rename stays on one file system. */
 static char *temp_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	int dirlen = slash ? (int)(slash - path) + 1 : 0;
-	size_t cap = strlen(path) + 64;
-	char *name = rk_alloc(cap);
+	const char *base = rk_base_name(path);
 
-	if (name)
-		snprintf(name, cap, "%.*s.%s.rockit-%ld-%llx", dirlen, path, path + dirlen,
-			 (long)getpid(), (unsigned long long)rk_clock_steady_ns());
-	return name;
-}
-
-static int open_nameless(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? rk_strndup(path, slash == path ? 1 : (size_t)(slash - path)) :
-			    rk_strdup(".");
-	int fd = -1;
-
-	if (dir)
-		fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	rk_free(dir);
-	return fd;
+	return rk_strf("%.*s.%s.rockit-%ld-%llx", (int)(base - path), path, base, (long)getpid(),
+		       (unsigned long long)rk_clock_steady_ns());
 }
 
 bool rk_output_is_direct(const char *path)
@@ -74,26 +57,11 @@ bool rk_output_is_direct(const char *path)
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
-static int open_temp(struct rk_output *o, struct rk_error *err)
-{
-	if (!strcmp(o->path, "-"))
-		return dup(STDOUT_FILENO);
-	if (o->direct)
-		return open(o->path, O_WRONLY | O_CLOEXEC);
-	o->fd = open_nameless(o->path);
-	if (o->fd >= 0)
-		return o->fd;
-	o->temp = temp_name(o->path);
-	if (!o->temp) {
-		rk_fail_nomem(err);
-		return -1;
-	}
-	return open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
-
 int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *err)
 {
+	const char *slash = strrchr(path, '/');
 	struct rk_output *o = rk_calloc(1, sizeof(*o));
+	char *dir = NULL;
 	int rc;
 
 	if (!o)
@@ -105,7 +73,26 @@ int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *er
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	o->fd = open_temp(o, err);
+	if (!strcmp(path, "-")) {
+		o->fd = dup(STDOUT_FILENO);
+	} else if (o->direct) {
+		o->fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		/* without a name if the file system can */
+		if (slash)
+			dir = rk_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+		if (!slash || dir)
+			o->fd = open(slash ? dir : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+		rk_free(dir);
+		if (o->fd < 0) {
+			o->temp = temp_name(path);
+			if (!o->temp) {
+				rc = rk_fail_nomem(err);
+				goto out;
+			}
+			o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		}
+	}
 	if (o->fd < 0) {
 		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
 		rk_free(o->temp);
@@ -132,22 +119,6 @@ int rk_output_open_spill(struct rk_spill *spill, struct rk_output **ret, struct 
 	return 0;
 }
 
-static int write_spill(struct rk_output *o, const void *p, size_t len, struct rk_error *err)
-{
-	uint64_t at;
-	int rc = rk_spill_append(o->spill, p, len, &at, err);
-
-	o->offset += rc == 0 ? len : 0;
-	return rc;
-}
-
-/* Starts writing to disk now, so that the fsync at the end has little left to do. */
-static void start_writeback(struct rk_output *o, size_t len)
-{
-	if (!o->direct && len >= WRITEBACK_BYTES)
-		sync_file_range(o->fd, (off_t)o->offset, (off_t)len, SYNC_FILE_RANGE_WRITE);
-}
-
 static const char *name_of(const struct rk_output *o)
 {
 	return o->spill ? "a temporary file" : o->path;
@@ -156,12 +127,19 @@ static const char *name_of(const struct rk_output *o)
 int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err)
 {
 	size_t done = 0;
+	uint64_t at;
 	ssize_t n;
 
 	if (refuse())
 		return rk_fail_errno(err, fail_errno, "cannot write '%s'", name_of(o));
-	if (o->spill)
-		return write_spill(o, p, len, err);
+	if (o->spill) {
+		int rc = rk_spill_append(o->spill, p, len, &at, err);
+
+		if (rc < 0)
+			return rc;
+		o->offset += len;
+		return 0;
+	}
 	while (done < len) {
 		n = write(o->fd, (const char *)p + done, len - done);
 		if (n < 0 && errno == EINTR)
@@ -170,7 +148,9 @@ int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_er
 			return rk_fail_errno(err, errno, "cannot write '%s'", o->path);
 		done += (size_t)n;
 	}
-	start_writeback(o, len);
+	/* Starts writing to disk now, so that the fsync at the end has little left to do. */
+	if (!o->direct && len >= WRITEBACK_BYTES)
+		sync_file_range(o->fd, (off_t)o->offset, (off_t)len, SYNC_FILE_RANGE_WRITE);
 	o->offset += len;
 	return 0;
 }
@@ -201,8 +181,10 @@ int rk_output_patch(struct rk_output *o, uint64_t offset, const void *p, size_t 
 	size_t done = 0;
 	ssize_t n;
 
-	if (rc < 0 || o->spill)
-		return rc < 0 ? rc : rk_spill_write(o->spill, offset, p, len, err);
+	if (rc < 0)
+		return rc;
+	if (o->spill)
+		return rk_spill_write(o->spill, offset, p, len, err);
 	while (done < len) {
 		n = pwrite(o->fd, (const char *)p + done, len - done, (off_t)(offset + done));
 		if (n < 0 && errno == EINTR)
@@ -224,43 +206,35 @@ int rk_output_rewind(struct rk_output *o, uint64_t offset, struct rk_error *err)
 		rc = rk_spill_resize(o->spill, offset, err);
 	else if (ftruncate(o->fd, (off_t)offset) || lseek(o->fd, (off_t)offset, SEEK_SET) < 0)
 		rc = rk_fail_errno(err, errno, "cannot write '%s'", o->path);
-	if (rc == 0)
-		o->offset = offset;
-	return rc;
-}
-
-/* Gives a nameless file a name; from here on abort must remove it. */
-static int name_it(struct rk_output *o, struct rk_error *err)
-{
-	char link[64];
-
-	if (o->temp)
-		return 0;
-	o->temp = temp_name(o->path);
-	if (!o->temp)
-		return rk_fail_nomem(err);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
-	if (linkat(AT_FDCWD, link, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW)) {
-		int errnum = errno;
-
-		rk_free(o->temp);
-		o->temp = NULL;
-		return rk_fail_errno(err, errnum, "cannot name '%s'", o->path);
-	}
+	if (rc < 0)
+		return rc;
+	o->offset = offset;
 	return 0;
 }
 
 static int publish(struct rk_output *o, struct rk_error *err)
 {
-	int rc;
+	char link[64];
 
 	if (refuse())
 		return rk_fail_errno(err, fail_errno, "cannot finish '%s'", o->path);
 	if (fsync(o->fd) && errno != EINVAL && errno != EROFS)
 		return rk_fail_errno(err, errno, "cannot finish '%s'", o->path);
-	rc = name_it(o, err);
-	if (rc < 0)
-		return rc;
+	/* A nameless file gets a name; from there on abort must remove it. */
+	if (!o->temp) {
+		char *temp = temp_name(o->path);
+		int rc = 0;
+
+		if (!temp)
+			return rk_fail_nomem(err);
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+		if (linkat(AT_FDCWD, link, AT_FDCWD, temp, AT_SYMLINK_FOLLOW)) {
+			rc = rk_fail_errno(err, errno, "cannot name '%s'", o->path);
+			rk_free(temp);
+			return rc;
+		}
+		o->temp = temp;
+	}
 	if (rename(o->temp, o->path))
 		return rk_fail_errno(err, errno, "cannot rename to '%s'", o->path);
 	rk_free(o->temp);
@@ -268,22 +242,17 @@ static int publish(struct rk_output *o, struct rk_error *err)
 	return 0;
 }
 
-static int close_direct(struct rk_output *o, struct rk_error *err)
-{
-	int fd = o->fd;
-
-	o->fd = -1;
-	if (close(fd))
-		return rk_fail_errno(err, errno, "cannot write '%s'", o->path);
-	return 0;
-}
-
 int rk_output_commit(struct rk_output *o, struct rk_error *err)
 {
 	int rc = 0;
 
-	if (!o->spill)
-		rc = o->direct ? close_direct(o, err) : publish(o, err);
+	if (!o->spill && !o->direct) {
+		rc = publish(o, err);
+	} else if (!o->spill) {
+		if (close(o->fd))
+			rc = rk_fail_errno(err, errno, "cannot write '%s'", o->path);
+		o->fd = -1;
+	}
 	rk_output_abort(o);
 	return rc;
 }
@@ -305,16 +274,18 @@ void rk_output_abort(struct rk_output *o)
 
 int rk_write_file(const char *path, const char *text, size_t len, struct rk_error *err)
 {
-	struct rk_output *o = NULL;
-	int rc = rk_output_open(path, &o, err);
+	struct rk_output *o;
+	int rc;
 
+	rc = rk_output_open(path, &o, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_output_write(o, text, len, err);
-	if (rc == 0)
-		return rk_output_commit(o, err);
-	rk_output_abort(o);
-	return rc;
+	if (rc < 0) {
+		rk_output_abort(o);
+		return rc;
+	}
+	return rk_output_commit(o, err);
 }
 
 static int make_one(const char *path, struct rk_error *err)
@@ -332,8 +303,10 @@ static int make_one(const char *path, struct rk_error *err)
 int rk_make_dirs(const char *path, struct rk_error *err)
 {
 	char *copy = rk_strdup(path);
-	int rc = copy ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
+	if (!copy)
+		return rk_fail_nomem(err);
 	for (char *p = copy; rc == 0 && *p && (p = strchr(p + 1, '/')) != NULL;) {
 		*p = '\0';
 		rc = make_one(copy, err);

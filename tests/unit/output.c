@@ -244,3 +244,16 @@ TEST(an_output_survives_every_failed_allocation)
 	}
 	rk_alloc_fail_after(0);
 }
+
+TEST(a_temporary_name_without_memory_is_not_a_failed_write)
+{
+	struct rk_output *o = NULL;
+	struct rk_error err = { 0 };
+
+	/* the fourth allocation: after the output, its path and the folder's, which cannot be opened */
+	rk_alloc_fail_after(4);
+	CHECK_I64(rk_output_open("/no/such/folder/out", &o, &err), RK_E_NOMEM);
+	CHECK(rk_alloc_failed());
+	CHECK_I64(err.code, RK_E_NOMEM);
+	rk_alloc_fail_after(0);
+}
