@@ -26,13 +26,6 @@
 /* The shell's default if PATH is not set. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
-static const char *path_of(char *const *envp)
-{
-	const char *path = rk_env_value(envp, "PATH");
-
-	return path ? path : DEFAULT_PATH;
-}
-
 static bool may_execute(const char *path)
 {
 	struct stat st;
@@ -48,32 +41,12 @@ static void say(struct rk_child_result *ret, enum rk_child_end end, int errnum)
 	ret->exec_errno = errnum;
 }
 
-/* The interpreter after "#!" in a script, "" if the file is not a script. */
-static void interpreter_of(const char *path, char *name, size_t size)
-{
-	char line[256] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
-	const char *p = line + 2;
-	size_t len;
-	bool cr;
-
-	if (fd >= 0)
-		close(fd);
-	name[0] = '\0';
-	if (n < 2 || line[0] != '#' || line[1] != '!')
-		return;
-	p += strspn(p, " \t");
-	len = strcspn(p, " \t\n");
-	/* A carriage return is a common reason why it does not exist. */
-	cr = len && p[len - 1] == '\r';
-	snprintf(name, size, "%.*s%s", (int)(len - cr), p, cr ? "\\r" : "");
-}
-
 static void explain_file(const char *path, int errnum, struct rk_child_result *ret)
 {
-	char why[128], name[200];
+	char line[256] = "", name[200] = "", why[128];
 	struct stat st;
+	ssize_t n = -1;
+	int fd;
 
 	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
 		snprintf(ret->why, sizeof(ret->why), "cannot run '%.200s': it is a directory",
@@ -85,14 +58,29 @@ static void explain_file(const char *path, int errnum, struct rk_child_result *r
 			 "cannot run '%.200s': no permission to execute it (chmod +x?)", path);
 		return;
 	}
-	interpreter_of(path, name, sizeof(name));
-	if (errnum == ENOENT)
-		snprintf(ret->why, sizeof(ret->why),
-			 "cannot run '%.200s': its %s%s%s does not exist", path,
-			 *name ? "interpreter '" : "loader", name, *name ? "'" : "");
-	else
+	if (errnum != ENOENT) {
 		snprintf(ret->why, sizeof(ret->why), "cannot run '%.200s': %s", path,
 			 strerror_r(errnum, why, sizeof(why)));
+		return;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0) {
+		n = read(fd, line, sizeof(line) - 1);
+		close(fd);
+	}
+	if (n >= 2 && line[0] == '#' && line[1] == '!') {
+		const char *p = line + 2 + strspn(line + 2, " \t");
+		size_t len = strcspn(p, " \t\n");
+		bool cr = len && p[len - 1] == '\r'; /* a common reason why it does not exist */
+
+		snprintf(name, sizeof(name), "%.*s%s", (int)(len - cr), p, cr ? "\\r" : "");
+	}
+	if (*name)
+		snprintf(ret->why, sizeof(ret->why),
+			 "cannot run '%.200s': its interpreter '%s' does not exist", path, name);
+	else
+		snprintf(ret->why, sizeof(ret->why),
+			 "cannot run '%.200s': its loader does not exist", path);
 }
 
 /* Fills end, status, exec_errno and why for an exec of `path` that failed. */
@@ -122,12 +110,15 @@ static int search(const char *name, const char *dirs, char **ret, bool *ret_good
 		size_t len = strcspn(dirs, ":");
 		char *path = NULL;
 
-		/* An empty part means the working directory. */
-		if (len <= 4096)
-			path = rk_strf("%.*s/%s", len ? (int)len : 1, len ? dirs : ".", name);
-		if (!path && len <= 4096) {
-			rk_free(there);
-			return RK_E_NOMEM;
+		if (len <= 4096) {
+			if (len)
+				path = rk_strf("%.*s/%s", (int)len, dirs, name);
+			else /* an empty part means the working directory */
+				path = rk_strf("./%s", name);
+			if (!path) {
+				rk_free(there);
+				return RK_E_NOMEM;
+			}
 		}
 		*ret_good = path && may_execute(path);
 		if (*ret_good || (path && !there && !stat(path, &st))) {
@@ -150,19 +141,18 @@ static int search(const char *name, const char *dirs, char **ret, bool *ret_good
 static int find_program(const char *name, char *const *envp, char **ret,
 			struct rk_child_result *ret_why, struct rk_error *err)
 {
+	const char *dirs = rk_env_value(envp, "PATH");
 	char *path = NULL;
 	bool good = true;
-	int rc = 0;
 
 	if (strchr(name, '/')) {
 		/* Let exec find out what is wrong with it. */
 		path = rk_strdup(name);
-		rc = path ? 0 : RK_E_NOMEM;
-	} else if (*name) {
-		rc = search(name, path_of(envp), &path, &good);
-	}
-	if (rc < 0)
+		if (!path)
+			return rk_fail_nomem(err);
+	} else if (*name && search(name, dirs ? dirs : DEFAULT_PATH, &path, &good) < 0) {
 		return rk_fail_nomem(err);
+	}
 	if (!path) {
 		say(ret_why, RK_CHILD_NOT_FOUND, ENOENT);
 		snprintf(ret_why->why, sizeof(ret_why->why), "'%.200s' was not found in PATH",
@@ -195,22 +185,12 @@ int rk_child_check(const char *name, char *const *envp, struct rk_child_result *
 
 /* ---- does any process of a group still run? ---- */
 
-/* The n-th word of text, counted from 0; NULL when there are fewer. */
-static const char *word(const char *text, unsigned n, size_t *ret_len)
-{
-	while (n-- && text)
-		text = strchr(text, ' ') ? strchr(text, ' ') + 1 : NULL;
-	*ret_len = text ? strcspn(text, " \n") : 0;
-	return text;
-}
-
 /* Of /proc/PID/stat, after the name in parentheses: state, parent, group. */
 static bool runs_in(int proc, const char *pid, pid_t group)
 {
 	char name[32], text[512] = "";
 	const char *state, *id;
 	int64_t got = 0;
-	size_t len;
 	int fd;
 
 	snprintf(name, sizeof(name), "%.20s/stat", pid);
@@ -224,9 +204,13 @@ static bool runs_in(int proc, const char *pid, pid_t group)
 	if (!state || state[1] != ' ')
 		return false;
 	state += 2;
-	id = word(state, 2, &len);
-	return id && rk_num_i64(id, len, &got) == RK_NUM_OK && got == group && *state != 'Z' &&
-	       *state != 'X';
+	id = strchr(state, ' ');
+	id = id ? strchr(id + 1, ' ') : NULL;
+	if (!id)
+		return false;
+	id++;
+	return rk_num_i64(id, strcspn(id, " \n"), &got) == RK_NUM_OK && got == group &&
+	       *state != 'Z' && *state != 'X';
 }
 
 /* Whether the group has processes that have not ended. */
@@ -293,23 +277,6 @@ static int64_t timeval_ns(struct timeval t)
 	return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
 
-static void note_end(struct watch *w, int status, const struct rusage *use)
-{
-	struct rk_child_result *ret = w->ret;
-
-	ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
-	ret->user_ns = timeval_ns(use->ru_utime);
-	ret->system_ns = timeval_ns(use->ru_stime);
-	ret->max_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
-	ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	ret->status = ret->signal ? 128 + ret->signal : WEXITSTATUS(status);
-	if (w->phase != RUNNING)
-		ret->end = RK_CHILD_TIMED_OUT;
-	else
-		ret->end = ret->signal ? RK_CHILD_SIGNALLED : RK_CHILD_EXITED;
-	w->ended = true;
-}
-
 /* The terminal stopped it: our shell must see us stop, or the user would wait forever. */
 static void stop_too(struct watch *w, int sig)
 {
@@ -340,117 +307,93 @@ static void stop_too(struct watch *w, int sig)
 
 static void reap(struct watch *w)
 {
+	struct rk_child_result *ret = w->ret;
 	struct rusage use;
 	int status;
 	pid_t pid;
 
 	while (!w->ended) {
-		pid = wait4(w->ret->pid, &status, WNOHANG | WUNTRACED, &use);
+		pid = wait4(ret->pid, &status, WNOHANG | WUNTRACED, &use);
 		if (pid < 0 && errno == EINTR)
 			continue;
 		if (pid <= 0)
 			return;
-		if (WIFSTOPPED(status))
+		if (WIFSTOPPED(status)) {
 			stop_too(w, WSTOPSIG(status));
-		else
-			note_end(w, status, &use);
+			continue;
+		}
+		w->ended = true;
+		ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
+		ret->user_ns = timeval_ns(use.ru_utime);
+		ret->system_ns = timeval_ns(use.ru_stime);
+		ret->max_rss_bytes = (uint64_t)use.ru_maxrss * 1024;
+		if (WIFSIGNALED(status)) {
+			ret->end = RK_CHILD_SIGNALLED;
+			ret->signal = WTERMSIG(status);
+			ret->status = 128 + ret->signal;
+		} else {
+			ret->end = RK_CHILD_EXITED;
+			ret->signal = 0;
+			ret->status = WEXITSTATUS(status);
+		}
+		if (w->phase != RUNNING)
+			ret->end = RK_CHILD_TIMED_OUT;
 	}
 }
 
 /* ---- what happens while it runs ---- */
 
-static void take_signals(struct watch *w)
-{
-	int sig;
-
-	while ((sig = rk_child_signals_next(&w->signals))) {
-		if (sig == SIGCHLD)
-			continue;
-		if (sig == SIGCONT && w->tty.wanted)
-			rk_child_tty_give(&w->tty, w->ret->pid);
-		if (rk_child_signals_meant_us(sig))
-			w->ret->forwarded = sig;
-		pass_on(w, sig);
-	}
-}
-
-static void mind_time(struct watch *w, int64_t now)
-{
-	uint64_t grace = w->opt->grace_ms ? w->opt->grace_ms : GRACE_MS;
-
-	if (now < w->due_ns || w->phase == KILLED)
-		return;
-	if (w->phase == RUNNING) {
-		w->phase = TERMINATED;
-		w->due_ns = later(now, grace);
-		pass_on(w, SIGTERM);
-		pass_on(w, SIGCONT); /* or a stopped one would not notice */
-	} else {
-		w->ret->killed = true;
-		w->phase = KILLED;
-		w->due_ns = later(now, GIVE_UP_MS);
-		pass_on(w, SIGKILL);
-	}
-}
-
-static int patience_ms(const struct watch *w, int64_t now)
-{
-	int64_t due = w->due_ns;
-
-	if (w->opt->tick && !w->ended && w->tick_ns < due)
-		due = w->tick_ns;
-	if (w->ended && now + GROUP_MS * MS < due)
-		due = now + GROUP_MS * MS;
-	if (due == INT64_MAX)
-		return -1;
-	if (due <= now)
-		return 0;
-	due = (due - now + MS - 1) / MS;
-	return due > INT32_MAX ? INT32_MAX : (int)due;
-}
-
 static void watch_until_end(struct watch *w)
 {
+	const struct rk_child_options *opt = w->opt;
 	int64_t now = rk_clock_steady_ns();
+	int sig;
 
 	while (w->phase != KILLED || now < w->due_ns) {
 		struct pollfd fd = { .fd = w->signals.fd[0], .events = POLLIN };
+		int64_t due = w->due_ns, wait = -1;
 
-		poll(&fd, 1, patience_ms(w, now));
-		take_signals(w);
+		if (opt->tick && !w->ended)
+			due = rk_min_i64(due, w->tick_ns);
+		if (w->ended)
+			due = rk_min_i64(due, now + GROUP_MS * MS);
+		if (due != INT64_MAX)
+			wait = rk_min_i64(rk_max_i64(due - now + MS - 1, 0) / MS, INT32_MAX);
+		poll(&fd, 1, (int)wait);
+		while ((sig = rk_child_signals_next(&w->signals))) {
+			if (sig == SIGCHLD)
+				continue;
+			if (sig == SIGCONT && w->tty.wanted)
+				rk_child_tty_give(&w->tty, w->ret->pid);
+			if (rk_child_signals_meant_us(sig))
+				w->ret->forwarded = sig;
+			pass_on(w, sig);
+		}
 		reap(w);
 		/* past its leader's end a group is ended only at a timeout */
 		if (w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid)))
 			return;
+
 		now = rk_clock_steady_ns();
-		mind_time(w, now);
-		if (w->opt->tick && !w->ended && now >= w->tick_ns) {
+		if (now >= w->due_ns && w->phase == RUNNING) {
+			w->phase = TERMINATED;
+			w->due_ns = later(now, opt->grace_ms ? opt->grace_ms : GRACE_MS);
+			pass_on(w, SIGTERM);
+			pass_on(w, SIGCONT); /* or a stopped one would not notice */
+		} else if (now >= w->due_ns && w->phase == TERMINATED) {
+			w->ret->killed = true;
+			w->phase = KILLED;
+			w->due_ns = later(now, GIVE_UP_MS);
+			pass_on(w, SIGKILL);
+		}
+		if (opt->tick && !w->ended && now >= w->tick_ns) {
 			w->tick_ns = now + TICK_MS * MS;
-			w->opt->tick(w->opt->arg, (uint64_t)(now - w->start_ns) / MS);
+			opt->tick(opt->arg, (uint64_t)(now - w->start_ns) / MS);
 		}
 	}
 }
 
 /* ---- the whole life of a child ---- */
-
-/* "sh", the path, and the arguments: how a script without "#!" is run. */
-static char **shell_argv(char *const *argv, const char *path)
-{
-	static char sh[] = "sh";
-	size_t n = 0;
-	char **v;
-
-	while (argv[n])
-		n++;
-	v = rk_calloc(n + 2, sizeof(*v));
-	if (!v)
-		return NULL;
-	v[0] = sh;
-	v[1] = (char *)(uintptr_t)path; /* exec does not write to it */
-	for (size_t i = 1; i < n; i++)
-		v[i + 1] = argv[i];
-	return v;
-}
 
 static int start(struct watch *w, const struct rk_child_start *how, struct rk_error *err)
 {
@@ -475,44 +418,52 @@ static int start(struct watch *w, const struct rk_child_start *how, struct rk_er
 	return 0;
 }
 
-static void finish(struct watch *w)
-{
-	struct rk_child_result *ret = w->ret;
-
-	if (!w->ended) {
-		/* Killed, but still there. */
-		ret->end = RK_CHILD_TIMED_OUT;
-		ret->signal = SIGKILL;
-		ret->status = 128 + SIGKILL;
-		ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
-	}
-	ret->left = !w->ended || group_runs(ret->pid);
-}
-
 static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err)
 {
+	static char sh[] = "sh";
+	struct rk_child_result *ret = w->ret;
 	char *path = NULL;
-	int sig, rc = find_program(how->argv[0], how->envp, &path, w->ret, err);
+	size_t n = 0;
+	int sig, rc;
 
+	rc = find_program(how->argv[0], how->envp, &path, ret, err);
 	if (rc < 0 || !path)
 		return rc;
 	how->path = path;
 	how->tty = &w->tty;
-	how->sh_argv = shell_argv(how->argv, path);
-	rc = how->sh_argv ? rk_child_signals_open(&w->signals, err) : rk_fail_nomem(err);
+	/* "sh", the path, and the arguments: how a script without "#!" is run */
+	while (how->argv[n])
+		n++;
+	how->sh_argv = rk_calloc(n + 2, sizeof(*how->sh_argv));
+	if (!how->sh_argv) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	how->sh_argv[0] = sh;
+	how->sh_argv[1] = path;
+	for (size_t i = 1; i < n; i++)
+		how->sh_argv[i + 1] = how->argv[i];
+
+	rc = rk_child_signals_open(&w->signals, err);
 	if (rc < 0)
 		goto out;
 	rk_child_tty_open(&w->tty);
 	rc = start(w, how, err);
 	rk_child_signals_wait(&w->signals);
-	if (!rc && w->ret->pid) {
+	if (!rc && ret->pid) {
 		watch_until_end(w);
-		finish(w);
+		if (!w->ended) { /* killed, but still there */
+			ret->end = RK_CHILD_TIMED_OUT;
+			ret->signal = SIGKILL;
+			ret->status = 128 + SIGKILL;
+			ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
+		}
+		ret->left = !w->ended || group_runs(ret->pid);
 	}
 	rk_child_tty_close(&w->tty);
 	while ((sig = rk_child_signals_next(&w->signals))) /* those that came late */
 		if (rk_child_signals_meant_us(sig))
-			w->ret->forwarded = sig;
+			ret->forwarded = sig;
 	rk_child_signals_close(&w->signals);
 out:
 	rk_free(how->sh_argv);

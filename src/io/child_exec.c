@@ -99,85 +99,47 @@ static void on_signal(int sig)
 	errno = keep;
 }
 
-static void catch_all(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-
-	atomic_store(&owner, getpid());
-	sigfillset(&sa.sa_mask);
-	/* Also ignored signals: the child inherits them as ignored, but may have changed that. */
-	for (int i = 0; i < NCAUGHT; i++)
-		sigaction(caught[i], &sa, &saved[i]);
-}
-
-static void release_all(void)
-{
-	for (int i = 0; i < NCAUGHT; i++)
-		sigaction(caught[i], &saved[i], NULL);
-}
-
-/* -1 when all are taken. */
-static int take_slot(int fd)
-{
-	int i = 0;
-
-	pthread_mutex_lock(&lock);
-	while (i < NSLOTS && atomic_load(&slots[i]))
-		i++;
-	if (i < NSLOTS) {
-		atomic_store(&slots[i], fd);
-		if (nusers++ == 0)
-			catch_all();
-	}
-	pthread_mutex_unlock(&lock);
-	return i < NSLOTS ? i : -1;
-}
-
-static void drop_slot(int slot)
-{
-	pthread_mutex_lock(&lock);
-	if (--nusers == 0)
-		release_all();
-	atomic_store(&slots[slot], 0);
-	pthread_mutex_unlock(&lock);
-	/* A handler in another thread may still use the descriptor; do not close the pipe yet. */
-	while (atomic_load(&nbusy))
-		sched_yield();
-}
-
 static void close_pipe(const int fd[2])
 {
 	close(fd[0]);
 	close(fd[1]);
 }
 
-static int open_pipe(int fd[2], struct rk_error *err)
+int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
 {
-	int rc = make_pipe(fd);
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	sigset_t all;
+	int rc;
 
+	rc = make_pipe(s->fd);
 	if (rc)
 		return rk_fail_errno(err, rc, "cannot create a pipe");
 	for (int i = 0; i < 2; i++)
-		if (fcntl(fd[i], F_SETFL, O_NONBLOCK) < 0)
+		if (fcntl(s->fd[i], F_SETFL, O_NONBLOCK) < 0)
 			rc = errno;
 	if (rc) {
-		close_pipe(fd);
+		close_pipe(s->fd);
 		return rk_fail_errno(err, rc, "cannot make a pipe non-blocking");
 	}
-	return 0;
-}
-
-int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
-{
-	sigset_t all;
-	int rc = open_pipe(s->fd, err);
-
-	if (rc < 0)
-		return rc;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &s->mask);
-	s->slot = take_slot(s->fd[1]);
-	if (s->slot < 0) {
+
+	pthread_mutex_lock(&lock);
+	s->slot = 0;
+	while (s->slot < NSLOTS && atomic_load(&slots[s->slot]))
+		s->slot++;
+	if (s->slot < NSLOTS) {
+		atomic_store(&slots[s->slot], s->fd[1]);
+		if (nusers++ == 0) {
+			atomic_store(&owner, getpid());
+			sa.sa_mask = all;
+			/* also ignored signals: the child inherits them so, but may have changed that */
+			for (int i = 0; i < NCAUGHT; i++)
+				sigaction(caught[i], &sa, &saved[i]);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (s->slot == NSLOTS) {
 		pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
 		close_pipe(s->fd);
 		return rk_fail(err, RK_E_LIMIT, "more than %d programs at the same time", NSLOTS);
@@ -220,7 +182,15 @@ void rk_child_signals_close(struct rk_child_signals *s)
 	/* From here on signals wait until the old dispositions are restored. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	drop_slot(s->slot);
+	pthread_mutex_lock(&lock);
+	if (--nusers == 0)
+		for (int i = 0; i < NCAUGHT; i++)
+			sigaction(caught[i], &saved[i], NULL);
+	atomic_store(&slots[s->slot], 0);
+	pthread_mutex_unlock(&lock);
+	/* A handler in another thread may still use the descriptor; do not close the pipe yet. */
+	while (atomic_load(&nbusy))
+		sched_yield();
 	close_pipe(s->fd);
 	pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
 }
@@ -259,27 +229,6 @@ static void inherit_signals(void)
 
 /* ---- who has the foreground of our terminal ---- */
 
-static int open_terminal(void)
-{
-	int fd = high_fd(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-
-	/* A container may lack /dev/tty; a terminal that is not ours reports no group. */
-	for (int i = 0; fd < 0 && i < 3; i++)
-		if (tcgetpgrp(i) >= 0)
-			fd = fcntl(i, F_DUPFD_CLOEXEC, 3);
-	return fd;
-}
-
-static bool in_pipeline(void)
-{
-	struct stat st;
-
-	for (int i = 0; i < 3; i++)
-		if (!fstat(i, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-			return true;
-	return false;
-}
-
 /*
  * In "rockit run x | less" the pager reads the terminal, and ^C in a script must reach the shell
  * that runs it: there the foreground stays with our group until the child asks for it. If we lead
@@ -287,10 +236,20 @@ static bool in_pipeline(void)
  */
 void rk_child_tty_open(struct rk_child_tty *t)
 {
-	*t = (struct rk_child_tty){ .fd = open_terminal(), .own = getpgrp() };
+	struct stat st;
+
+	*t = (struct rk_child_tty){ .own = getpgrp() };
+	t->fd = high_fd(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+	/* A container may lack /dev/tty; a terminal that is not ours reports no group. */
+	for (int i = 0; t->fd < 0 && i < 3; i++)
+		if (tcgetpgrp(i) >= 0)
+			t->fd = fcntl(i, F_DUPFD_CLOEXEC, 3);
 	if (t->fd < 0)
 		return;
-	t->wanted = t->own == getpid() && !in_pipeline();
+	t->wanted = t->own == getpid();
+	for (int i = 0; i < 3; i++)
+		if (!fstat(i, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+			t->wanted = false;
 	t->early = t->wanted && tcgetpgrp(t->fd) == t->own;
 }
 
@@ -307,10 +266,7 @@ void rk_child_tty_take(struct rk_child_tty *t)
 {
 	pid_t now = t->child ? tcgetpgrp(t->fd) : -1;
 
-	/*
-	 * Do not take it from a shell that has taken it in the meantime, only from a group that is
-	 * gone.
-	 */
+	/* Not from a shell that has taken it in the meantime, only from a group that is gone. */
 	if (now == t->child || (now > 0 && kill(-now, 0) < 0 && errno == ESRCH))
 		tcsetpgrp(t->fd, t->own);
 	t->child = 0;
@@ -327,8 +283,7 @@ void rk_child_tty_close(struct rk_child_tty *t)
 
 /* ---- from fork to exec. In the child only what is safe after a fork of threads ---- */
 
-/* `from` may be one of 0, 1, 2, and the other one's target: so none is replaced before all are
- * copied. */
+/* `from` may be one of 0, 1, 2, and the other one's target: all are copied before one is replaced. */
 static int place(const struct rk_child_start *s)
 {
 	int from[2] = { s->out, s->err };
@@ -355,16 +310,6 @@ static bool looks_like_script(const char *path)
 	return n >= 0;
 }
 
-static int execute(const struct rk_child_start *s)
-{
-	execve(s->path, s->argv, s->envp);
-	if (errno == ENOEXEC && looks_like_script(s->path)) {
-		execve("/bin/sh", s->sh_argv, s->envp);
-		errno = ENOEXEC;
-	}
-	return errno;
-}
-
 __attribute__((noreturn)) static void become(const struct rk_child_start *s, int tell)
 {
 	int rc;
@@ -375,46 +320,42 @@ __attribute__((noreturn)) static void become(const struct rk_child_start *s, int
 		tcsetpgrp(s->tty->fd, getpid());
 	rc = place(s);
 	inherit_signals();
-	if (!rc)
-		rc = execute(s);
+	if (!rc) {
+		execve(s->path, s->argv, s->envp);
+		rc = errno;
+		if (rc == ENOEXEC && looks_like_script(s->path))
+			execve("/bin/sh", s->sh_argv, s->envp);
+	}
 	while (write(tell, &rc, sizeof(rc)) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
 
-/* Waits until exec closes the other end, or the child reports an error. */
-static int hear(int fd)
-{
-	int rc = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, &rc, sizeof(rc));
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(rc) ? rc : 0;
-}
-
 int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec)
 {
+	int fd[2], rc = make_pipe(fd), why = 0;
+	ssize_t n;
 	pid_t pid;
-	int fd[2], rc = make_pipe(fd);
 
 	if (rc)
 		return rc;
 	pid = fork();
-	rc = pid < 0 ? errno : 0;
+	if (pid < 0) {
+		rc = errno;
+		close_pipe(fd);
+		return rc;
+	}
 	if (pid == 0)
 		become(s, fd[1]);
 	close(fd[1]);
-	if (!rc) {
-		/*
-		 * Parent and child both do it, so that the group exists for both. Fails if exec was
-		 * faster.
-		 */
-		setpgid(pid, pid);
-		*ret_exec = hear(fd[0]);
-		*ret = pid;
-	}
+	/* Parent and child both do it, so that the group exists for both. Fails if exec was faster. */
+	setpgid(pid, pid);
+	/* Wait until exec closes the other end, or the child reports an error. */
+	do {
+		n = read(fd[0], &why, sizeof(why));
+	} while (n < 0 && errno == EINTR);
 	close(fd[0]);
-	return rc;
+	*ret_exec = n == (ssize_t)sizeof(why) ? why : 0;
+	*ret = pid;
+	return 0;
 }

@@ -30,48 +30,13 @@ bool rk_is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int push(struct list *l, char *path, struct rk_error *err)
-{
-	char **paths;
-
-	if (l->n >= RK_WALK_MAX_FILES)
-		return rk_fail(err, RK_E_LIMIT, "more than %d files below one directory",
-			       RK_WALK_MAX_FILES);
-	paths = rk_grow(l->paths, &l->cap, l->n + 1, sizeof(*paths));
-	if (!paths)
-		return rk_fail_nomem(err);
-	l->paths = paths;
-	l->paths[l->n++] = path;
-	return 0;
-}
-
-static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err);
-
-/* Takes over `path`. Links to directories are not followed: they may form a loop. */
-static int visit(struct list *l, char *path, unsigned depth, struct rk_error *err)
-{
-	struct stat st, target;
-	int rc = 0;
-
-	if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target)))
-		goto out; /* gone in the meantime, or a dangling link */
-	if (S_ISDIR(st.st_mode)) {
-		rc = walk(l, path, depth + 1, err);
-	} else if (S_ISREG(st.st_mode) || (S_ISLNK(st.st_mode) && S_ISREG(target.st_mode))) {
-		rc = push(l, path, err);
-		if (!rc)
-			return 0;
-	}
-out:
-	rk_free(path);
-	return rc;
-}
-
+/* Links to directories are not followed: they may form a loop. */
 static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err)
 {
 	size_t len = strlen(dir);
+	struct stat st, target;
 	struct dirent *e;
-	char *path;
+	char **paths;
 	int rc = 0;
 	DIR *d;
 
@@ -84,10 +49,33 @@ static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error
 	if (!d)
 		return rk_fail_errno(err, errno, "cannot read directory '%s'", dir);
 	while (!rc && (e = readdir(d))) {
+		char *path;
+
 		if (e->d_name[0] == '.')
 			continue;
 		path = rk_strf("%.*s/%s", (int)len, dir, e->d_name);
-		rc = path ? visit(l, path, depth, err) : rk_fail_nomem(err);
+		if (!path) {
+			rc = rk_fail_nomem(err);
+		} else if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target))) {
+			/* gone in the meantime, or a dangling link */
+		} else if (S_ISDIR(st.st_mode)) {
+			rc = walk(l, path, depth + 1, err);
+		} else if (S_ISREG(st.st_mode) ||
+			   (S_ISLNK(st.st_mode) && S_ISREG(target.st_mode))) {
+			if (l->n >= RK_WALK_MAX_FILES) {
+				rc = rk_fail(err, RK_E_LIMIT,
+					     "more than %d files below one directory",
+					     RK_WALK_MAX_FILES);
+			} else if (!(paths = rk_grow(l->paths, &l->cap, l->n + 1,
+						     sizeof(*paths)))) {
+				rc = rk_fail_nomem(err);
+			} else {
+				l->paths = paths;
+				paths[l->n++] = path;
+				path = NULL;
+			}
+		}
+		rk_free(path);
 	}
 	closedir(d);
 	return rc;
@@ -121,7 +109,7 @@ void rk_walk_release(struct rk_walk *w)
 	*w = (struct rk_walk){ 0 };
 }
 
-/* ---- see move_tree.h ---- */
+/* ---- trees ---- */
 
 enum { BLOCK_BYTES = 256 << 10 };
 
@@ -140,66 +128,52 @@ int rk_remove_tree(const char *path, struct rk_error *err)
 	return 0;
 }
 
-static bool all_zero(const uint8_t *p, size_t len)
-{
-	return len && p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
-}
-
 /* Blocks of zeros become holes: recorders map more of a file than they fill. */
-static bool put_block(int fd, const uint8_t *p, size_t len)
-{
-	if (len == BLOCK_BYTES && all_zero(p, len))
-		return lseek(fd, (off_t)len, SEEK_CUR) >= 0;
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static ssize_t get_block(int fd, uint8_t *p)
-{
-	size_t len = 0;
-	ssize_t n = 1;
-
-	while (len < BLOCK_BYTES && n) {
-		n = read(fd, p + len, BLOCK_BYTES - len);
-		if (n < 0 && errno != EINTR)
-			return -1;
-		len += n > 0 ? (size_t)n : 0;
-	}
-	return (ssize_t)len;
-}
-
 static bool copy_bytes(int in, int out, uint8_t *block)
 {
 	off_t size = 0;
-	ssize_t n;
 
-	while ((n = get_block(in, block)) > 0) {
-		if (!put_block(out, block, (size_t)n))
-			return false;
-		size += n;
+	for (;;) {
+		size_t len = 0, done = 0;
+		ssize_t n = 1;
+
+		while (len < BLOCK_BYTES && n) {
+			n = read(in, block + len, BLOCK_BYTES - len);
+			if (n < 0 && errno != EINTR)
+				return false;
+			if (n > 0)
+				len += (size_t)n;
+		}
+		if (!len)
+			break;
+		if (len == BLOCK_BYTES && block[0] == 0 && !memcmp(block, block + 1, len - 1)) {
+			if (lseek(out, (off_t)len, SEEK_CUR) < 0)
+				return false;
+			done = len;
+		}
+		while (done < len) {
+			n = write(out, block + done, len - done);
+			if (n == 0 || (n < 0 && errno != EINTR))
+				return false;
+			if (n > 0)
+				done += (size_t)n;
+		}
+		size += (off_t)len;
 	}
-	return n == 0 && ftruncate(out, size) == 0 && fsync(out) == 0;
+	return ftruncate(out, size) == 0 && fsync(out) == 0;
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct rk_error *err)
 {
 	uint8_t *block = rk_alloc(BLOCK_BYTES);
-	int in = block ? open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-	int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
-	int rc = 0;
+	int in, out = -1, rc = 0;
 
 	if (!block)
-		rc = rk_fail_nomem(err);
-	else if (out < 0 || !copy_bytes(in, out, block))
+		return rk_fail_nomem(err);
+	in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (in >= 0)
+		out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
+	if (out < 0 || !copy_bytes(in, out, block))
 		rc = rk_fail_errno(err, errno, "cannot copy '%s' to '%s'", from, to);
 	if (in >= 0)
 		close(in);
@@ -236,12 +210,21 @@ static int names_in(const char *dir, struct rk_list *ret, struct rk_error *err)
 	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
-static int copy_any(const char *from, const char *to, unsigned depth, struct rk_error *err);
-
-static int copy_dir(const char *from, const char *to, unsigned depth, struct rk_error *err)
+/* Files, directories and symbolic links. */
+static int copy_any(const char *from, const char *to, unsigned depth, struct rk_error *err)
 {
 	struct rk_list names = { 0 };
-	int rc = 0;
+	struct stat st;
+	int rc;
+
+	if (lstat(from, &st))
+		return rk_fail_errno(err, errno, "cannot stat '%s'", from);
+	if (S_ISREG(st.st_mode))
+		return copy_file(from, to, st.st_mode, err);
+	if (S_ISLNK(st.st_mode))
+		return copy_link(from, to, err);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
 
 	if (depth >= RK_WALK_MAX_DEPTH)
 		return rk_fail(err, RK_E_LIMIT, "folders in '%s' are nested too deeply", from);
@@ -260,75 +243,25 @@ static int copy_dir(const char *from, const char *to, unsigned depth, struct rk_
 	return rc;
 }
 
-static int copy_any(const char *from, const char *to, unsigned depth, struct rk_error *err)
-{
-	struct stat st;
-
-	if (lstat(from, &st))
-		return rk_fail_errno(err, errno, "cannot stat '%s'", from);
-	if (S_ISDIR(st.st_mode))
-		return copy_dir(from, to, depth, err);
-	if (S_ISLNK(st.st_mode))
-		return copy_link(from, to, err);
-	return S_ISREG(st.st_mode) ? copy_file(from, to, st.st_mode, err) : 0;
-}
-
-/* On another file system, a copy waits in `aside`. */
-static int bring_one(const char *from, const char *to, const char *aside, const char *name,
-		     struct rk_error *err)
+/* Renames one entry; with `aside`, a copy waits there when it is on another file system. */
+static int bring(const char *from, const char *to, const char *aside, const char *name,
+		 struct rk_error *err)
 {
 	char *old = rk_strf("%s/%s", from, name), *new = rk_strf("%s/%s", to, name);
-	char *waiting = rk_strf("%s/%s", aside, name);
-	int rc = old && new &&waiting ? 0 : rk_fail_nomem(err);
+	char *waiting = rk_strf("%s/%s", aside ? aside : to, name);
+	int rc = 0;
 
-	if (rc == 0 && rename(old, new)) {
-		if (errno == EXDEV)
-			rc = copy_any(old, waiting, 0, err);
-		else
-			rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
-	}
+	if (!old || !new || !waiting)
+		rc = rk_fail_nomem(err);
+	else if (!rename(old, new))
+		rc = 0;
+	else if (aside && errno == EXDEV)
+		rc = copy_any(old, waiting, 0, err);
+	else
+		rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
 	rk_free(old);
 	rk_free(new);
 	rk_free(waiting);
-	return rc;
-}
-
-static int show_all(const char *aside, const char *to, struct rk_error *err)
-{
-	struct rk_list names = { 0 };
-	int rc = names_in(aside, &names, err);
-
-	for (size_t i = 0; rc == 0 && i < names.n; i++) {
-		char *old = rk_strf("%s/%s", aside, names.v[i]);
-		char *new = rk_strf("%s/%s", to, names.v[i]);
-
-		if (!old || !new)
-			rc = rk_fail_nomem(err);
-		else if (rename(old, new))
-			rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
-		rk_free(old);
-		rk_free(new);
-	}
-	rk_list_release(&names);
-	return rc;
-}
-
-static int bring_all(const char *from, const char *to, const char *aside, const char *skip,
-		     struct rk_error *err)
-{
-	struct rk_list names = { 0 };
-	int rc = rk_remove_tree(aside, err);
-
-	if (rc == 0 && mkdir(aside, 0777))
-		rc = rk_fail_errno(err, errno, "cannot create directory '%s'", aside);
-	if (rc == 0)
-		rc = names_in(from, &names, err);
-	for (size_t i = 0; rc == 0 && i < names.n; i++)
-		if (!skip || strcmp(names.v[i], skip) != 0)
-			rc = bring_one(from, to, aside, names.v[i], err);
-	if (rc == 0)
-		rc = show_all(aside, to, err);
-	rk_list_release(&names);
 	return rc;
 }
 
@@ -336,12 +269,34 @@ int rk_move_tree(const char *from, const char *to, const char *aside, const char
 		 struct rk_error *err)
 {
 	char *waiting = rk_strf("%s/%s", to, aside);
-	int rc = waiting ? bring_all(from, to, waiting, skip, err) : rk_fail_nomem(err);
+	struct rk_list names = { 0 }, copies = { 0 };
+	int rc;
 
-	if (waiting && rk_remove_tree(waiting, rc < 0 ? NULL : err) < 0 && rc == 0)
+	if (!waiting)
+		return rk_fail_nomem(err);
+	rc = rk_remove_tree(waiting, err);
+	if (rc < 0)
+		goto out;
+	if (mkdir(waiting, 0777)) {
+		rc = rk_fail_errno(err, errno, "cannot create directory '%s'", waiting);
+		goto out;
+	}
+	rc = names_in(from, &names, err);
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		if (!skip || strcmp(names.v[i], skip) != 0)
+			rc = bring(from, to, waiting, names.v[i], err);
+	if (rc < 0)
+		goto out;
+	rc = names_in(waiting, &copies, err);
+	for (size_t i = 0; rc == 0 && i < copies.n; i++)
+		rc = bring(waiting, to, NULL, copies.v[i], err);
+out:
+	if (rk_remove_tree(waiting, rc < 0 ? NULL : err) < 0 && rc == 0)
 		rc = RK_E_IO;
 	if (rc == 0)
 		rc = rk_remove_tree(from, err);
+	rk_list_release(&names);
+	rk_list_release(&copies);
 	rk_free(waiting);
 	return rc;
 }
@@ -417,27 +372,14 @@ int rk_tempdir_write(int fd, const void *buf, size_t len, struct rk_error *err)
 	return 0;
 }
 
-static int copy_to_temp(struct rk_file *from, int fd, struct rk_error *err)
-{
-	enum { CHUNK = 1 << 18 };
-	uint8_t *buf = rk_alloc(CHUNK);
-	size_t n = 1;
-	int rc = buf ? 0 : rk_fail_nomem(err);
-
-	while (!rc && n) {
-		rc = rk_file_read(from, buf, CHUNK, &n, err);
-		if (!rc)
-			rc = rk_tempdir_write(fd, buf, n, err);
-	}
-	rk_free(buf);
-	return rc;
-}
-
 int rk_tempdir_copy(struct rk_tempdir *d, const char *from, const char *name, const char **ret_path,
 		    struct rk_error *err)
 {
+	enum { CHUNK = 1 << 18 };
 	struct rk_file *f = NULL;
 	const char *path;
+	uint8_t *buf = NULL;
+	size_t n;
 	int fd, rc;
 
 	rc = rk_file_open(from, &f, err);
@@ -446,35 +388,38 @@ int rk_tempdir_copy(struct rk_tempdir *d, const char *from, const char *name, co
 	rc = rk_tempdir_create(d, name, &path, &fd, err);
 	if (rc < 0)
 		goto out;
-	rc = copy_to_temp(f, fd, err);
+	buf = rk_alloc(CHUNK);
+	if (!buf)
+		rc = rk_fail_nomem(err);
+	for (n = 1; !rc && n;) {
+		rc = rk_file_read(f, buf, CHUNK, &n, err);
+		if (!rc)
+			rc = rk_tempdir_write(fd, buf, n, err);
+	}
 	if (close(fd) < 0 && !rc)
 		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
 	if (!rc)
 		*ret_path = path;
 out:
+	rk_free(buf);
 	rk_file_close(f);
 	return rc;
 }
 
-/* Also removes files that a library created next to ours, such as SQLite's -shm. */
-static void empty_dir(const char *dir)
-{
-	DIR *h = opendir(dir);
-	struct dirent *e;
-
-	if (!h)
-		return;
-	while ((e = readdir(h)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			unlinkat(dirfd(h), e->d_name, 0);
-	closedir(h);
-}
-
 void rk_tempdir_free(struct rk_tempdir *d)
 {
+	struct dirent *e;
+	DIR *dir;
+
 	if (!d)
 		return;
-	empty_dir(d->dir);
+	/* also files that a library created next to ours, such as SQLite's -shm */
+	dir = opendir(d->dir);
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
 	rmdir(d->dir);
 	rk_free(d->path);
 	rk_free(d->dir);

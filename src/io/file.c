@@ -12,13 +12,6 @@
 
 #include "base/alloc.h"
 
-static int open_fd(const char *path, struct rk_error *err)
-{
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
-
-	return fd < 0 ? rk_fail_errno(err, errno, "cannot open '%s'", path) : fd;
-}
-
 int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 {
 	struct rk_file *f = rk_calloc(1, sizeof(*f));
@@ -33,9 +26,11 @@ int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	rc = f->fd = open_fd(path, err);
-	if (rc < 0)
+	f->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	if (f->fd < 0) {
+		rc = rk_fail_errno(err, errno, "cannot open '%s'", path);
 		goto out;
+	}
 	if (fstat(f->fd, &st)) {
 		rc = rk_fail_errno(err, errno, "cannot stat '%s'", path);
 		goto out;
@@ -44,10 +39,11 @@ int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 		rc = rk_fail_errno(err, EISDIR, "cannot read '%s'", path);
 		goto out;
 	}
-	f->seekable = S_ISREG(st.st_mode);
-	if (f->seekable) /* read sequentially: allow readahead */
+	if (S_ISREG(st.st_mode)) { /* read sequentially: allow readahead */
 		posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	f->size = f->seekable ? (uint64_t)st.st_size : 0;
+		f->seekable = true;
+		f->size = (uint64_t)st.st_size;
+	}
 	*ret = f;
 	f = NULL;
 	rc = 0;
@@ -75,31 +71,39 @@ int rk_file_read(struct rk_file *f, void *buf, size_t len, size_t *ret_len, stru
 	return 0;
 }
 
+/* Fewer than len bytes only at the end; < 0: errno says why. */
+static ssize_t read_at(int fd, void *buf, size_t len, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (done < len && n) {
+		n = pread(fd, (char *)buf + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 int rk_file_pread(struct rk_file *f, void *buf, size_t len, uint64_t offset, size_t *ret_len,
 		  struct rk_error *err)
 {
-	size_t done = 0;
-	ssize_t n;
+	ssize_t n = read_at(f->fd, buf, len, offset);
 
-	while (done < len) {
-		n = pread(f->fd, (char *)buf + done, len - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return rk_fail_errno(err, errno, "cannot read '%s'", f->path);
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	*ret_len = done;
+	if (n < 0)
+		return rk_fail_errno(err, errno, "cannot read '%s'", f->path);
+	*ret_len = (size_t)n;
 	return 0;
 }
 
 int rk_file_rewind(struct rk_file *f, struct rk_error *err)
 {
-	if (!f->seekable || lseek(f->fd, 0, SEEK_SET) < 0)
-		return rk_fail_errno(err, f->seekable ? errno : ESPIPE, "cannot read '%s' twice",
-				     f->path);
+	if (!f->seekable)
+		return rk_fail_errno(err, ESPIPE, "cannot read '%s' twice", f->path);
+	if (lseek(f->fd, 0, SEEK_SET) < 0)
+		return rk_fail_errno(err, errno, "cannot read '%s' twice", f->path);
 	return 0;
 }
 
@@ -197,18 +201,12 @@ int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err)
 
 int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, struct rk_error *err)
 {
-	size_t done = 0;
-	ssize_t n;
+	ssize_t n = read_at(s->fd, p, len, offset);
 
-	while (done < len) {
-		n = pread(s->fd, (char *)p + done, len - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return rk_fail_errno(err, n < 0 ? errno : EIO,
-					     "cannot read temporary data back");
-		done += (size_t)n;
-	}
+	if (n < 0)
+		return rk_fail_errno(err, errno, "cannot read temporary data back");
+	if ((size_t)n < len)
+		return rk_fail_errno(err, EIO, "cannot read temporary data back");
 	return 0;
 }
 
