@@ -265,8 +265,7 @@ static void read_buffer(struct buffer *b)
 	}
 	if (!good || (rc != CUPTI_OK && rc != CUPTI_MAX_LIMIT_REACHED)) {
 		rk_rec_source_lost(1);
-		rk_cup_say("CUPTI returned an unreadable buffer: its kernels are not "
-			   "recorded");
+		rk_cup_say("CUPTI returned an unreadable buffer: its kernels are not recorded");
 	}
 	count_dropped();
 }

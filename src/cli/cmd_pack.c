@@ -44,9 +44,8 @@ static const struct rk_opt build_options[] = {
 	{ "devel-compression", 0, "HOW", "compression inside the devel package: none or xz",
 	  RK_OPT_CHOICE, AT(devel), devel_words },
 	{ "platform-tag", 0, "TAG",
-	  "platform tag of the wheels (default: linux_ plus the files' "
-	  "machine)",
-	  RK_OPT_TEXT, AT(tag) },
+	  "platform tag of the wheels (default: linux_ plus the files' machine)", RK_OPT_TEXT,
+	  AT(tag) },
 	{ "rpath-tag", 0, "KIND", "rpath or runpath in ELF files (default: rpath)", RK_OPT_CHOICE,
 	  AT(rpath), rpath_words },
 	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER, AT(jobs) },
@@ -406,11 +405,6 @@ static const struct rk_command cmd_pack_rocm_init = {
 
 /* ---- the group ---- */
 
-static int pack_run(int argc, char **argv)
-{
-	return rk_group_run(&cmd_pack, argc, argv);
-}
-
 static const struct rk_command *const verbs[] = { &cmd_pack_build, &cmd_pack_verify,
 						  &cmd_pack_index, &cmd_pack_rocm_init, NULL };
 
@@ -422,6 +416,5 @@ const struct rk_command cmd_pack = {
 	.examples = "  rockit pack build --artifact-dir build/artifacts --dest-dir out\n"
 		    "  rockit pack verify out/dist\n"
 		    "  rockit pack index out/dist\n",
-	.run = pack_run,
 	.verbs = verbs,
 };

@@ -133,16 +133,21 @@ static void tell(const struct settings *s, const char *dir)
 	size_t len = 0;
 	int rc = rk_run_open(&dir, 1, &how, &run, &err);
 
-	if (rc == 0 && s->then == THEN_METRICS)
+	if (rc < 0)
+		goto out;
+	if (s->then == THEN_METRICS)
 		rc = metrics(s, run, &text, &len, &err);
-	else if (rc == 0 && s->then == THEN_REPORT)
+	else if (s->then == THEN_REPORT)
 		rc = report(run, &text, &len, &err);
-	if (rc == 0 && s->html) {
+	if (rc < 0)
+		goto out;
+	if (s->html) {
 		snprintf(path, sizeof(path), "%s/report.html", dir);
 		rc = rk_run_html(run, &page, NULL, &err);
 	}
 	if (text)
 		fwrite(text, 1, len, stderr);
+out:
 	if (rc < 0)
 		say_error("run", &err);
 	rk_text_free(text);

@@ -296,11 +296,6 @@ static const struct rk_command cmd_slurm_submit = {
 
 /* ---- the group ---- */
 
-static int slurm_run(int argc, char **argv)
-{
-	return rk_group_run(&cmd_slurm, argc, argv);
-}
-
 static const struct rk_command *const verbs[] = { &cmd_slurm_script, &cmd_slurm_submit,
 						  &cmd_slurm_collect, NULL };
 
@@ -312,6 +307,5 @@ const struct rk_command cmd_slurm = {
 	.examples = "  rockit slurm script --nodes 2 --gpus-per-node 8 -d prof -- ./app > job.sh\n"
 		    "  rockit slurm submit --nodes 2 --gpus-per-node 8 --wait -d prof -- ./app\n"
 		    "  rockit slurm collect prof\n",
-	.run = slurm_run,
 	.verbs = verbs,
 };

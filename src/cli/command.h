@@ -32,7 +32,7 @@ struct rk_command {
 	const char *examples; /* whole lines, or NULL */
 	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
-	/* argv[0] is the verb. Returns the exit status. */
+	/* argv[0] is the verb. Returns the exit status. NULL for groups. */
 	int (*run)(int argc, char **argv);
 	/* For groups such as "pack": its verbs, named "pack build"; NULL at the end. */
 	const struct rk_command *const *verbs;
@@ -49,8 +49,6 @@ extern const struct rk_command *const rk_commands[];
 const char *rk_verb_word(const struct rk_command *cmd);
 /* The verb that `argv` names, perhaps in a group, and the number of words used; NULL: none. */
 const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words);
-/* Runs the verb of a group that argv[1] names. */
-int rk_group_run(const struct rk_command *group, int argc, char **argv);
 void rk_command_help(const struct rk_command *cmd); /* to stdout */
 /* The i-th preset, for completion; NULL past the last (cmd_presets.c). */
 const char *rk_preset_word(size_t i);

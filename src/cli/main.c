@@ -86,7 +86,8 @@ const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_wor
 	return inner ? inner : cmd;
 }
 
-int rk_group_run(const struct rk_command *group, int argc, char **argv)
+/* Runs the verb of a group that argv[1] names. */
+static int run_group(const struct rk_command *group, int argc, char **argv)
 {
 	const char *names[MOST_VERBS + 1], *near;
 	const struct rk_command *cmd;
@@ -160,6 +161,8 @@ static int dispatch(int argc, char **argv)
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		word = "help";
 	cmd = find_command(word);
+	if (cmd && cmd->verbs)
+		return run_group(cmd, argc - 1, argv + 1);
 	if (cmd)
 		return cmd->run(argc - 1, argv + 1);
 	if (word[0] == '-')

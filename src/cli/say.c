@@ -67,27 +67,31 @@ void say_to_nobody_too(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int say_misuse(const char *verb, const char *fmt, ...)
+static void say_formatted(const char *verb, const char *fmt, va_list ap)
 {
 	char text[LINE_BYTES];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	say_note(verb, text);
+}
+
+int say_misuse(const char *verb, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	say_formatted(verb, fmt, ap);
 	va_end(ap);
-	say_note(verb, text);
 	return EXIT_MISUSE;
 }
 
 int say_failure(const char *verb, const char *fmt, ...)
 {
-	char text[LINE_BYTES];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	say_formatted(verb, fmt, ap);
 	va_end(ap);
-	say_note(verb, text);
 	return EXIT_FAILED;
 }
 

@@ -205,15 +205,15 @@ static int make_metrics(struct work *w, struct rk_error *err)
 static void warn_left_out(struct work *w)
 {
 	struct rk_diag *d = w->run->ctx.diag;
-	uint64_t folded = rk_lanes_folded(w->lanes), out = rk_lanes_left_out(w->lanes);
+	const struct rk_lanes_result lanes = rk_lanes_result(w->lanes);
 	size_t ranks = rk_html_ranks_left_out(w->report.ranks);
 
-	if (folded)
-		rk_diag_add(d, "many-lanes", "", 0, folded,
+	if (lanes.folded)
+		rk_diag_add(d, "many-lanes", "", 0, lanes.folded,
 			    "rows share one lane of the timeline: too many queues, streams or "
 			    "threads");
-	if (out)
-		rk_diag_add(d, "time-not-shown", "", 0, out,
+	if (lanes.left_out)
+		rk_diag_add(d, "time-not-shown", "", 0, lanes.left_out,
 			    "rows longer than 26 days, or more than 73 years from time 0; not in "
 			    "the timeline");
 	if (ranks)
@@ -320,8 +320,8 @@ static int write_page(struct work *w, struct rk_html_result *ret, struct rk_erro
 		rk_output_abort(out);
 		return rc;
 	}
-	for (size_t i = 0; i < rk_lanes_count(w->lanes); i++)
-		ret->rows += rk_lanes_at(w->lanes, i)->rows;
+	for (size_t i = 0; i < rk_lanes_result(w->lanes).n; i++)
+		ret->rows += rk_lanes_result(w->lanes).v[i].rows;
 	ret->bytes = rk_output_offset(out);
 	return rk_output_commit(out, err);
 }

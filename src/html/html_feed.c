@@ -156,13 +156,18 @@ static int open_sorted(struct rk_sorted *sorted, enum rk_table t, uint64_t want,
 	struct rk_source *rows;
 	int rc = rk_run_scan(sorted->run, t, want, &rows, err);
 
-	if (rc == 0 && shown && shown->v)
+	if (rc < 0)
+		return rc;
+	if (shown && shown->v) {
 		rc = rk_keep_some_open(rows, rank, shown->v, shown->n, true, &rows, err);
-	if (rc == 0)
-		rc = rk_sorted_rows(sorted, &rows, err);
-	if (rc == 0)
-		*ret = rows;
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	rc = rk_sorted_rows(sorted, &rows, err);
+	if (rc < 0)
+		return rc;
+	*ret = rows;
+	return 0;
 }
 
 /* The tables that lanes are made from. */
@@ -233,16 +238,19 @@ static int make_lanes(void *arg, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
-	for (unsigned k = 0; rc == 0 && k < RK_NLANE_KINDS; k++)
+	for (unsigned k = 0; k < RK_NLANE_KINDS; k++) {
 		rc = feed_table(j, (enum rk_html_kind)k, l, err);
-	if (rc == 0)
-		rc = rk_lanes_finish(l, err);
-	if (rc < 0) {
-		rk_lanes_free(l);
-		return rc;
+		if (rc < 0)
+			goto fail;
 	}
+	rc = rk_lanes_finish(l, err);
+	if (rc < 0)
+		goto fail;
 	j->ret = l;
 	return 0;
+fail:
+	rk_lanes_free(l);
+	return rc;
 }
 
 size_t rk_html_ranks_left_out(const struct rk_ranks *k)

@@ -124,16 +124,16 @@ static int send(struct rk_lanes *l, uint32_t lane, struct rk_error *err)
 
 int rk_lanes_finish(struct rk_lanes *l, struct rk_error *err)
 {
-	int rc = 0;
+	for (uint32_t i = 0; i < l->n; i++) {
+		int rc = l->lanes[i].held ? send(l, i, err) : 0;
 
-	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
-		if (l->lanes[i].held)
-			rc = send(l, i, err);
+		if (rc < 0)
+			return rc;
 		rk_free(l->lanes[i].buffer);
 		l->lanes[i].buffer = NULL;
 		l->lanes[i].cap = 0;
 	}
-	return rc < 0 ? rc : pack_all(l, err);
+	return pack_all(l, err);
 }
 
 /* ---- chunks as columns ---- */
@@ -406,14 +406,9 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 
 /* ---- the result ---- */
 
-size_t rk_lanes_count(const struct rk_lanes *l)
+struct rk_lanes_result rk_lanes_result(const struct rk_lanes *l)
 {
-	return l->n;
-}
-
-const struct rk_lane *rk_lanes_at(const struct rk_lanes *l, size_t i)
-{
-	return &l->lanes[i];
+	return (struct rk_lanes_result){ l->lanes, l->n, l->nblocks, l->folded, l->left_out };
 }
 
 bool rk_lanes_span(const struct rk_lanes *l, int64_t *ret_start, int64_t *ret_end)
@@ -432,19 +427,4 @@ bool rk_lanes_span(const struct rk_lanes *l, int64_t *ret_start, int64_t *ret_en
 const struct rk_lane_longest *rk_lanes_longest(const struct rk_lanes *l, uint32_t name)
 {
 	return &l->longest[name < l->nnames ? name : l->nnames];
-}
-
-uint64_t rk_lanes_folded(const struct rk_lanes *l)
-{
-	return l->folded;
-}
-
-uint64_t rk_lanes_left_out(const struct rk_lanes *l)
-{
-	return l->left_out;
-}
-
-size_t rk_lanes_blocks(const struct rk_lanes *l)
-{
-	return l->nblocks;
 }

@@ -63,15 +63,17 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 /* Packs the remaining rows. Call once, after the last row. */
 int rk_lanes_finish(struct rk_lanes *l, struct rk_error *err);
 
-/* The lanes, after finish. */
-size_t rk_lanes_count(const struct rk_lanes *l);
-const struct rk_lane *rk_lanes_at(const struct rk_lanes *l, size_t i);
+/* What was made; complete after finish. */
+struct rk_lanes_result {
+	const struct rk_lane *v; /* borrowed */
+	size_t n, nblocks;
+	uint64_t folded;   /* rows in shared lanes */
+	uint64_t left_out; /* rows whose times cannot be shown */
+};
+struct rk_lanes_result rk_lanes_result(const struct rk_lanes *l);
 /* False: no rows. */
 bool rk_lanes_span(const struct rk_lanes *l, int64_t *ret_start, int64_t *ret_end);
 const struct rk_lane_longest *rk_lanes_longest(const struct rk_lanes *l, uint32_t name);
-uint64_t rk_lanes_folded(const struct rk_lanes *l);   /* rows in shared lanes */
-uint64_t rk_lanes_left_out(const struct rk_lanes *l); /* rows whose times cannot be shown */
-size_t rk_lanes_blocks(const struct rk_lanes *l);
 
 /* The chunks of all lanes in `order`, with times from `origin` on, packed as text. */
 int rk_lanes_put_chunks(const struct rk_lanes *l, const uint32_t *order, int64_t origin,

@@ -217,7 +217,8 @@ static int by_place(const void *pa, const void *pb)
 /* Lanes in the order of the page; freed by rk_free. */
 static int order_lanes(const struct rk_html_page *p, uint32_t **ret, struct rk_error *err)
 {
-	size_t n = rk_lanes_count(p->lanes);
+	const struct rk_lanes_result lanes = rk_lanes_result(p->lanes);
+	size_t n = lanes.n;
 	struct place *places = rk_calloc(n + 1, sizeof(*places));
 	uint32_t *order = rk_calloc(n + 1, sizeof(*order));
 
@@ -227,7 +228,7 @@ static int order_lanes(const struct rk_html_page *p, uint32_t **ret, struct rk_e
 		return rk_fail_nomem(err);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rk_lane *lane = rk_lanes_at(p->lanes, i);
+		const struct rk_lane *lane = &lanes.v[i];
 
 		places[i] = (struct place){ i, rk_strtab_borrow(p->strings, lane->key.node, NULL),
 					    lane };
@@ -295,8 +296,8 @@ static int timeline_json(const struct rk_html_page *p, const uint32_t *order, in
 			 int64_t end, struct rk_bytes *out, struct rk_error *err)
 {
 	const struct rk_html_names *names = p->names;
-	size_t n = rk_lanes_count(p->lanes);
-	uint32_t *place = rk_calloc(n + 1, sizeof(*place));
+	const struct rk_lanes_result lanes = rk_lanes_result(p->lanes);
+	uint32_t *place = rk_calloc(lanes.n + 1, sizeof(*place));
 	struct rk_json_out j;
 	char text[32];
 
@@ -312,15 +313,15 @@ static int timeline_json(const struct rk_html_page *p, const uint32_t *order, in
 	rk_json_int(&j, "span_ns", end - origin);
 	if (p->report->timed)
 		rk_json_int(&j, "kernel_span_ns", (int64_t)rk_report_span_ns(p->report));
-	rk_json_uint(&j, "blocks", rk_lanes_blocks(p->lanes));
-	rk_json_uint(&j, "folded_rows", rk_lanes_folded(p->lanes));
-	rk_json_uint(&j, "left_out_rows", rk_lanes_left_out(p->lanes));
+	rk_json_uint(&j, "blocks", lanes.nblocks);
+	rk_json_uint(&j, "folded_rows", lanes.folded);
+	rk_json_uint(&j, "left_out_rows", lanes.left_out);
 	rk_json_uint(&j, "left_out_samples", p->curves->left_out);
 	rk_json_uint(&j, "left_out_ranks", p->left_out_ranks);
 
 	rk_json_array(&j, "lanes");
-	for (uint32_t i = 0; i < n; i++) {
-		put_lane(&j, p, rk_lanes_at(p->lanes, order[i]));
+	for (uint32_t i = 0; i < lanes.n; i++) {
+		put_lane(&j, p, &lanes.v[order[i]]);
 		place[order[i]] = i;
 	}
 	rk_json_close(&j);

@@ -227,9 +227,10 @@ static int add_pci(struct all *f, const char *name, struct rk_error *err)
 	if (!parse_pci(name, &at) || !is_gpu(dir))
 		return 0;
 	rc = gpu_at(f, at, &g, err);
-	if (rc == 0)
-		put_device(g, dir);
-	return rc;
+	if (rc < 0)
+		return rc;
+	put_device(g, dir);
+	return 0;
 }
 
 /* "card12" with the prefix "card" is 12; -1 for "card12-DP-1" and all others. */
@@ -292,7 +293,9 @@ static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
 
 	rk_sysfs_path(dir, node, "/mem_banks");
 	rc = rk_sysfs_list(dir, &banks, err);
-	for (size_t i = 0; rc == 0 && i < banks.n; i++) {
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; i < banks.n; i++) {
 		rk_sysfs_path(path, dir, "/%s/properties", banks.v[i]);
 		if (rk_sysfs_read(path, text, sizeof(text)) &&
 		    rk_sysfs_value_u64(text, "heap_type", ' ', &heap) && (heap == 1 || heap == 2) &&
@@ -300,9 +303,10 @@ static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
 		    bytes < UINT64_MAX - sum)
 			sum += bytes;
 	}
-	rk_list_release(&banks);
-	if (rc == 0 && sum)
+	if (sum)
 		*ret = sum;
+out:
+	rk_list_release(&banks);
 	return rc;
 }
 

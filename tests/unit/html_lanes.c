@@ -219,9 +219,9 @@ TEST(kernels_that_overlap_are_drawn_below_each_other)
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, 50, 100, 0, NULL);
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, 100, 10, 0, NULL);
 	CHECK(rk_lanes_finish(l, &w.err) == 0);
-	CHECK_U64(rk_lanes_count(l), 1);
-	CHECK_U64(rk_lanes_at(l, 0)->depth, 2);
-	CHECK_U64(rk_lanes_at(l, 0)->rows, 3);
+	CHECK_U64(rk_lanes_result(l).n, 1);
+	CHECK_U64(rk_lanes_result(l).v[0].depth, 2);
+	CHECK_U64(rk_lanes_result(l).v[0].rows, 3);
 	rk_lanes_free(l);
 	world_close(&w);
 }
@@ -237,9 +237,9 @@ TEST(a_thousand_streams_share_what_lanes_there_are)
 		CHECK(rk_lanes_add(l, RK_LANE_KERNELS, &key, i, 1, 0, &w.err) == 0);
 	}
 	CHECK(rk_lanes_finish(l, &w.err) == 0);
-	CHECK_U64(rk_lanes_count(l), RK_LANES_KERNELS + 1);
-	CHECK_U64(rk_lanes_folded(l), 1000 - RK_LANES_KERNELS);
-	CHECK(rk_lanes_at(l, RK_LANES_KERNELS)->folded);
+	CHECK_U64(rk_lanes_result(l).n, RK_LANES_KERNELS + 1);
+	CHECK_U64(rk_lanes_result(l).folded, 1000 - RK_LANES_KERNELS);
+	CHECK(rk_lanes_result(l).v[RK_LANES_KERNELS].folded);
 	rk_lanes_free(l);
 	world_close(&w);
 }
@@ -254,8 +254,8 @@ TEST(times_that_cannot_be_shown_are_left_out_and_counted)
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, 0, INT64_MAX, 0, NULL);
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, INT64_MAX, 1, 0, NULL);
 	CHECK(rk_lanes_finish(l, &w.err) == 0);
-	CHECK_U64(rk_lanes_left_out(l), 3);
-	CHECK_U64(rk_lanes_count(l), 0);
+	CHECK_U64(rk_lanes_result(l).left_out, 3);
+	CHECK_U64(rk_lanes_result(l).n, 0);
 	CHECK(!rk_lanes_span(l, &start, &end));
 	rk_lanes_free(l);
 	world_close(&w);
@@ -270,7 +270,7 @@ TEST(a_jump_of_the_clock_begins_a_block)
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, 0, 1, 0, NULL);
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, far, 1, 0, NULL);
 	CHECK(rk_lanes_finish(l, &w.err) == 0);
-	CHECK_U64(rk_lanes_blocks(l), 2);
+	CHECK_U64(rk_lanes_result(l).nblocks, 2);
 	CHECK(rk_lanes_span(l, &start, &end) && start == 0 && end == far + 1);
 	rk_lanes_free(l);
 	world_close(&w);
