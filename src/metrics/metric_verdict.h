@@ -20,7 +20,6 @@ struct rk_verdict_facts {
 	bool others;      /* other or damaged counters */
 	bool unnamed;     /* the chip is unknown */
 	bool timed;       /* some dispatch has a time above 0 */
-	uint64_t calls;
 	double mean_ns, median_ns;
 	double level_pct[RK_NLEVELS]; /* bandwidth of each level */
 	double side_pct;              /* of HBM, if only reads or only writes are known, and */

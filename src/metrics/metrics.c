@@ -85,20 +85,6 @@ static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 	return 0;
 }
 
-/* A profiler that reads counters runs kernels one by one: gaps are its overhead. */
-static bool is_traced(const struct rk_run *run)
-{
-	for (size_t i = 0; i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
-		size_t len = strlen(f->group);
-
-		if (f->used >> RK_KERNELS & 1 && !rk_run_has_columns(f) &&
-		    (f->tables >> RK_COUNTERS & 1 || (len && f->group[len - 1] == '/')))
-			return false;
-	}
-	return true;
-}
-
 static int prepare(struct context *c, struct rk_error *err)
 {
 	static const struct rk_agg_fields fields = { RK_K_NAME, RK_K_START, RK_K_DURATION,
@@ -119,7 +105,16 @@ static int prepare(struct context *c, struct rk_error *err)
 		}
 		c->filter.used = true;
 	}
-	w->traced = is_traced(w->run);
+	/* a profiler that reads counters runs kernels one by one: gaps are its overhead */
+	w->traced = true;
+	for (size_t i = 0; i < w->run->nfound; i++) {
+		const struct rk_found *f = &w->run->found[i];
+		size_t len = strlen(f->group);
+
+		if (f->used >> RK_KERNELS & 1 && !rk_run_has_columns(f) &&
+		    (f->tables >> RK_COUNTERS & 1 || (len && f->group[len - 1] == '/')))
+			w->traced = false;
+	}
 	c->rows = rk_calloc(1, sizeof(*c->rows));
 	if (!c->rows)
 		return rk_fail_nomem(err);

@@ -112,10 +112,9 @@ static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t in
 					     rk_metric_term_for(d->set, name, d->arch);
 	if (ret->term)
 		return 0;
-	if (use == RK_USE_LEVEL)
-		rk_counter_names_find_level(d->names, d->arch, name, &m);
-	else
-		rk_counter_names_find(d->names, d->arch, name, "", &m);
+	if (use != RK_USE_LEVEL)
+		use = RK_USE_VALUE;
+	rk_counter_names_find(d->names, d->arch, name, use, 0, "", &m);
 	ret->kind = m.n == 1 ? RK_NAME_COLUMN : RK_NAME_MISSING;
 	if (m.n == 1)
 		ret->column = m.ids[0];

@@ -42,7 +42,7 @@ static const char *found(struct rk_counter_names *n, const char *arch, const cha
 {
 	struct rk_counter_match m;
 
-	rk_counter_names_find(n, arch, name, pass, &m);
+	rk_counter_names_find(n, arch, name, RK_USE_VALUE, 0, pass, &m);
 	return ids(&m);
 }
 
@@ -79,21 +79,21 @@ TEST(instances_come_in_the_order_of_their_numbers)
 		snprintf(name, sizeof(name), "TCC_HIT[%u]", k);
 		add(n, name, "", k + 7);
 	}
-	rk_counter_names_find_instances(n, "gfx942", "TCC_HIT", "", &m);
+	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
 	for (uint32_t i = 0; i < m.n; i++)
 		if (m.ids[i] != i + 7 || m.index[i] != i)
 			CHECK_U64(m.ids[i], i + 7);
-	rk_counter_names_find_one(n, "gfx942", "TCC_HIT", 4321, &m);
+	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 4321, "", &m);
 	CHECK_STR(ids(&m), "4328");
 	CHECK_I64(m.index[0], 4321);
-	rk_counter_names_find_one(n, "gfx942", "TCC_HIT", 5000, &m);
+	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 5000, "", &m);
 	CHECK_U64(m.n, 0);
 	add(n, "TCC_HIT_sum", "", 1);
-	rk_counter_names_find_instances(n, "gfx942", "TCC_HIT", "", &m);
+	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
 	CHECK_STR(found(n, "gfx942", "TCC_HIT", ""), "1");
-	rk_counter_names_find_instances(n, "gfx942", "TCC_HIT_sum", "", &m);
+	rk_counter_names_find(n, "gfx942", "TCC_HIT_sum", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
 	rk_counter_names_free(n);
 }
@@ -108,7 +108,7 @@ TEST(what_only_looks_like_an_instance_is_a_plain_name)
 	for (uint32_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
 		add(n, odd[i], "", i + 1);
 	CHECK_STR(found(n, "", "A[x]", ""), "2");
-	rk_counter_names_find_instances(n, "", "A", "", &m);
+	rk_counter_names_find(n, "", "A", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 0);
 	rk_counter_names_free(n);
 }
@@ -156,14 +156,14 @@ TEST(the_integral_of_a_level_is_its_accum_or_the_accumulator_of_its_pass)
 	add(n, "SQ_ACCUM_PREV_HIRES", "SQ_LEVEL_WAVES", 1);
 	add(n, "SQ_ACCUM_PREV_HIRES", "SQ_IFETCH_LEVEL", 2);
 	add(n, "SQ_LEVEL_WAVES", "SQ_LEVEL_WAVES", 3);
-	rk_counter_names_find_level(n, "gfx90a", "SQ_LEVEL_WAVES", &m);
+	rk_counter_names_find(n, "gfx90a", "SQ_LEVEL_WAVES", RK_USE_LEVEL, 0, "", &m);
 	CHECK_STR(ids(&m), "1");
-	rk_counter_names_find_level(n, "gfx90a", "SQ_INST_LEVEL_LDS", &m);
+	rk_counter_names_find(n, "gfx90a", "SQ_INST_LEVEL_LDS", RK_USE_LEVEL, 0, "", &m);
 	CHECK_U64(m.n, 0);
 	add(n, "SQ_IFETCH_LEVEL_ACCUM", "", 4);
-	rk_counter_names_find_level(n, "gfx90a", "SQ_IFETCH_LEVEL", &m);
+	rk_counter_names_find(n, "gfx90a", "SQ_IFETCH_LEVEL", RK_USE_LEVEL, 0, "", &m);
 	CHECK_STR(ids(&m), "4");
-	rk_counter_names_find_level(n, "gfx90a", "", &m);
+	rk_counter_names_find(n, "gfx90a", "", RK_USE_LEVEL, 0, "", &m);
 	CHECK_U64(m.n, 0);
 	rk_counter_names_free(n);
 }

@@ -111,31 +111,38 @@ const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const ch
 	return t ? rk_metric_case_for(t->expr, arch) : NULL;
 }
 
+/* One of the lists of a set. */
+struct list {
+	struct rk_index *by_key;
+	void *v;
+	size_t n, *cap, size; /* size: of an element */
+};
+
 /*
- * The place for an element in `*v`, which has n of them: that of the old one with this key, or the
- * end, where there is room. With `once`, the old one must be from another document.
+ * The index of an element with this key: that of the old one, or the end of the list, where there is
+ * room then. With `once`, the old one must be from another document.
  */
 static int find_place(const struct doc *d, const struct rk_tree *at, bool once, const char *key,
-		      struct rk_index *x, void **v, size_t n, size_t *cap, size_t size, size_t *ret)
+		      struct list *l, size_t *ret)
 {
-	const char *old = find(x, *v, size, key);
+	const char *old = find(l->by_key, l->v, l->size, key);
 	void *grown;
 
 	if (old) {
 		if (once && ((const char *const *)(const void *)old)[1] == d->file)
 			return fault(d, at, "'%.96s' is defined twice", key);
-		*ret = (size_t)(old - (const char *)*v) / size;
+		*ret = (size_t)(old - (const char *)l->v) / l->size;
 		return 0;
 	}
-	if (n == RK_METRICS_MAX)
+	if (l->n == RK_METRICS_MAX)
 		return fault(d, at, "more than %d definitions of one kind", RK_METRICS_MAX);
-	grown = rk_grow(*v, cap, n + 1, size);
+	grown = rk_grow(l->v, l->cap, l->n + 1, l->size);
 	if (!grown)
 		return rk_fail_nomem(d->err);
-	*v = grown;
-	if (!rk_index_add(x, hash_of(key), (uint32_t)n))
+	l->v = grown;
+	if (!rk_index_add(l->by_key, hash_of(key), (uint32_t)l->n))
 		return rk_fail_nomem(d->err);
-	*ret = n;
+	*ret = l->n;
 	return 0;
 }
 
@@ -143,12 +150,11 @@ static int put_def(const struct doc *d, const struct rk_tree *at, const struct r
 		   bool once)
 {
 	struct rk_metric_set *s = d->set;
-	void *v = s->defs;
+	struct list l = { &s->by_id, s->defs, s->ndefs, &s->defs_cap, sizeof(*def) };
 	size_t i;
-	int rc = find_place(d, at, once, def->id, &s->by_id, &v, s->ndefs, &s->defs_cap,
-			    sizeof(*def), &i);
+	int rc = find_place(d, at, once, def->id, &l, &i);
 
-	s->defs = v;
+	s->defs = l.v;
 	if (rc < 0)
 		return rc;
 	s->defs[i] = *def;
@@ -160,12 +166,11 @@ static int put_term(const struct doc *d, const struct rk_tree *at,
 		    const struct rk_metric_term *term, bool once)
 {
 	struct rk_metric_set *s = d->set;
-	void *v = s->terms;
+	struct list l = { &s->by_name, s->terms, s->nterms, &s->terms_cap, sizeof(*term) };
 	size_t i;
-	int rc = find_place(d, at, once, term->name, &s->by_name, &v, s->nterms, &s->terms_cap,
-			    sizeof(*term), &i);
+	int rc = find_place(d, at, once, term->name, &l, &i);
 
-	s->terms = v;
+	s->terms = l.v;
 	if (rc < 0)
 		return rc;
 	s->terms[i] = *term;
@@ -464,8 +469,8 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 	struct rk_metric_check c = { .file = d->file };
 	const struct rk_tree *archs = rk_tree_get(t, "archs"), *slack = rk_tree_get(t, "slack");
 	const char *kind = rk_tree_text(rk_tree_get(t, "kind"), "");
+	struct list l = { &s->by_kind, s->checks, s->nchecks, &s->checks_cap, sizeof(c) };
 	struct owner o = { "check", kind, "over" };
-	void *v = s->checks;
 	size_t len = 0, i;
 	int rc;
 
@@ -495,9 +500,8 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 		return fault(d, slack, "check '%s': slack must be a number from 0 to %d", kind,
 			     SLACK_MAX);
 
-	rc = find_place(d, t, true, c.kind, &s->by_kind, &v, s->nchecks, &s->checks_cap, sizeof(c),
-			&i);
-	s->checks = v;
+	rc = find_place(d, t, true, c.kind, &l, &i);
+	s->checks = l.v;
 	if (rc < 0)
 		return rc;
 	s->checks[i] = c;

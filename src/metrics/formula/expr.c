@@ -21,7 +21,7 @@ enum lex_kind {
 	LEX_NAME,
 };
 
-struct lex {
+struct parser {
 	const char *text;
 	size_t len, pos; /* pos: after the current word */
 	/* the current word: */
@@ -29,6 +29,10 @@ struct lex {
 	size_t at, n;
 	bool whole;    /* of a NUMBER: digits alone */
 	double number; /* its value */
+	struct rk_arena *arena;
+	size_t nodes;
+	int depth;
+	struct rk_error *err;
 };
 
 enum { SHOWN_MAX = 48 };
@@ -48,26 +52,26 @@ static bool name_part(char c)
 	return name_start(c) || digit(c) || c == '.';
 }
 
-static char at(const struct lex *l, size_t pos)
+static char at(const struct parser *p, size_t pos)
 {
-	return pos < l->len ? l->text[pos] : '\0';
+	return pos < p->len ? p->text[pos] : '\0';
 }
 
-static size_t skip_digits(const struct lex *l, size_t pos)
+static size_t skip_digits(const struct parser *p, size_t pos)
 {
-	while (digit(at(l, pos)))
+	while (digit(at(p, pos)))
 		pos++;
 	return pos;
 }
 
 /* White space, and comments up to the end of the line. */
-static size_t skip_blanks(const struct lex *l, size_t pos)
+static size_t skip_blanks(const struct parser *p, size_t pos)
 {
-	for (; pos < l->len; pos++) {
-		char c = l->text[pos];
+	for (; pos < p->len; pos++) {
+		char c = p->text[pos];
 
-		if (c == '/' && at(l, pos + 1) == '/')
-			while (pos + 1 < l->len && l->text[pos + 1] != '\n')
+		if (c == '/' && at(p, pos + 1) == '/')
+			while (pos + 1 < p->len && p->text[pos + 1] != '\n')
 				pos++;
 		else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
 			break;
@@ -76,101 +80,93 @@ static size_t skip_blanks(const struct lex *l, size_t pos)
 }
 
 /* How long a word may be in a message, for "%.*s". */
-static int lex_shown(const struct lex *l)
+static int shown(const struct parser *p)
 {
-	return (int)rk_min(l->n, SHOWN_MAX);
+	return (int)rk_min(p->n, SHOWN_MAX);
 }
 
 /* "column 7: expected ')', found 'x'" */
-static int lex_expected(const struct lex *l, const char *what, struct rk_error *err)
+static int expected(const struct parser *p, const char *what)
 {
-	if (l->kind == LEX_END)
-		return rk_fail(err, RK_E_FORMAT, "column %zu: expected %s, found the end",
-			       l->at + 1, what);
-	return rk_fail(err, RK_E_FORMAT, "column %zu: expected %s, found '%.*s'", l->at + 1, what,
-		       lex_shown(l), l->text + l->at);
+	if (p->kind == LEX_END)
+		return rk_fail(p->err, RK_E_FORMAT, "column %zu: expected %s, found the end",
+			       p->at + 1, what);
+	return rk_fail(p->err, RK_E_FORMAT, "column %zu: expected %s, found '%.*s'", p->at + 1,
+		       what, shown(p), p->text + p->at);
 }
 
-static int number(struct lex *l, struct rk_error *err)
+static int number(struct parser *p)
 {
-	size_t pos = skip_digits(l, l->at), exponent;
+	size_t pos = skip_digits(p, p->at), exponent;
 	enum rk_num rc;
 
-	l->kind = LEX_NUMBER;
-	l->whole = at(l, pos) != '.';
-	if (!l->whole)
-		pos = skip_digits(l, pos + 1);
+	p->kind = LEX_NUMBER;
+	p->whole = at(p, pos) != '.';
+	if (!p->whole)
+		pos = skip_digits(p, pos + 1);
 	/* an exponent needs digits: otherwise "2e" is a number and a name */
-	if (at(l, pos) == 'e' || at(l, pos) == 'E') {
+	if (at(p, pos) == 'e' || at(p, pos) == 'E') {
 		exponent = pos + 1;
-		if (at(l, exponent) == '+' || at(l, exponent) == '-')
+		if (at(p, exponent) == '+' || at(p, exponent) == '-')
 			exponent++;
-		if (digit(at(l, exponent))) {
-			pos = skip_digits(l, exponent);
-			l->whole = false;
+		if (digit(at(p, exponent))) {
+			pos = skip_digits(p, exponent);
+			p->whole = false;
 		}
 	}
-	l->pos = pos;
-	l->n = l->pos - l->at;
-	if (name_part(at(l, l->pos)))
-		return rk_fail(err, RK_E_FORMAT, "column %zu: '%c' right after a number",
-			       l->pos + 1, at(l, l->pos));
-	rc = rk_num_f64(l->text + l->at, l->n, &l->number);
+	p->pos = pos;
+	p->n = p->pos - p->at;
+	if (name_part(at(p, p->pos)))
+		return rk_fail(p->err, RK_E_FORMAT, "column %zu: '%c' right after a number",
+			       p->pos + 1, at(p, p->pos));
+	rc = rk_num_f64(p->text + p->at, p->n, &p->number);
 	if (rc != RK_NUM_OK)
-		return rk_fail(err, RK_E_FORMAT, "column %zu: the number is %s", l->at + 1,
+		return rk_fail(p->err, RK_E_FORMAT, "column %zu: the number is %s", p->at + 1,
 			       rc == RK_NUM_RANGE ? "out of range" : "too long");
 	return 0;
 }
 
 /* Moves to the next word; at the end of the text to LEX_END, where it stays. */
-static int lex_next(struct lex *l, struct rk_error *err)
+static int next(struct parser *p)
 {
 	char c;
 
-	l->at = skip_blanks(l, l->pos);
-	l->pos = l->at;
-	l->n = 0;
-	l->kind = LEX_END;
-	if (l->at == l->len)
+	p->at = skip_blanks(p, p->pos);
+	p->pos = p->at;
+	p->n = 0;
+	p->kind = LEX_END;
+	if (p->at == p->len)
 		return 0;
-	c = l->text[l->at];
+	c = p->text[p->at];
 	if (name_start(c)) {
-		while (name_part(at(l, l->pos)))
-			l->pos++;
-		l->kind = LEX_NAME;
-		l->n = l->pos - l->at;
-		if (l->n > RK_EXPR_NAME_MAX)
-			return rk_fail(err, RK_E_LIMIT,
-				       "column %zu: a name of more than %d characters", l->at + 1,
+		while (name_part(at(p, p->pos)))
+			p->pos++;
+		p->kind = LEX_NAME;
+		p->n = p->pos - p->at;
+		if (p->n > RK_EXPR_NAME_MAX)
+			return rk_fail(p->err, RK_E_LIMIT,
+				       "column %zu: a name of more than %d characters", p->at + 1,
 				       RK_EXPR_NAME_MAX);
 		return 0;
 	}
-	if (digit(c) || (c == '.' && digit(at(l, l->at + 1))))
-		return number(l, err);
+	if (digit(c) || (c == '.' && digit(at(p, p->at + 1))))
+		return number(p);
 	if (c == '\0' || !strchr("+-*/()[],=:", c)) {
 		unsigned char byte = (unsigned char)c;
 
 		if (byte > ' ' && byte < 0x7f)
-			return rk_fail(err, RK_E_FORMAT, "column %zu: unexpected '%c'", l->at + 1,
-				       c);
-		return rk_fail(err, RK_E_FORMAT, "column %zu: unexpected byte 0x%02x", l->at + 1,
+			return rk_fail(p->err, RK_E_FORMAT, "column %zu: unexpected '%c'",
+				       p->at + 1, c);
+		return rk_fail(p->err, RK_E_FORMAT, "column %zu: unexpected byte 0x%02x", p->at + 1,
 			       byte);
 	}
-	l->kind = (unsigned char)c;
-	l->pos = l->at + 1;
-	l->n = 1;
+	p->kind = (unsigned char)c;
+	p->pos = p->at + 1;
+	p->n = 1;
 	return 0;
 }
 
 /* ---- the grammar ---- */
-
-struct parser {
-	struct lex lex;
-	struct rk_arena *arena;
-	size_t nodes;
-	int depth;
-	struct rk_error *err;
-};
 
 /* A word and what it means. */
 struct word {
@@ -206,30 +202,24 @@ static const struct word dimensions[] = {
 
 static int expression(struct parser *p, const struct rk_expr **ret);
 
-static int next(struct parser *p)
-{
-	return lex_next(&p->lex, p->err);
-}
-
 static int expect(struct parser *p, int kind)
 {
 	char what[4] = { '\'', (char)kind, '\'', '\0' };
 
-	if (p->lex.kind != kind)
-		return lex_expected(&p->lex, what, p->err);
+	if (p->kind != kind)
+		return expected(p, what);
 	return next(p);
 }
 
 /* One of `words`; the error for an unknown one lists them. */
 static int one_of(struct parser *p, const char *what, const struct word *words, unsigned *ret)
 {
-	const struct lex *l = &p->lex;
 	char known[256];
 	size_t len = 0;
 
 	for (const struct word *w = words; w->name; w++) {
-		if (l->kind == LEX_NAME && l->n == strlen(w->name) &&
-		    memcmp(l->text + l->at, w->name, l->n) == 0) {
+		if (p->kind == LEX_NAME && p->n == strlen(w->name) &&
+		    memcmp(p->text + p->at, w->name, p->n) == 0) {
 			*ret = w->value;
 			return next(p);
 		}
@@ -237,10 +227,10 @@ static int one_of(struct parser *p, const char *what, const struct word *words, 
 	for (const struct word *w = words; w->name && len < sizeof(known); w++)
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
 					w == words ? "" : ", ", w->name);
-	if (l->kind != LEX_NAME)
-		return lex_expected(l, known, p->err);
-	return rk_fail(p->err, RK_E_FORMAT, "column %zu: unknown %s '%.*s' (known: %s)", l->at + 1,
-		       what, lex_shown(l), l->text + l->at, known);
+	if (p->kind != LEX_NAME)
+		return expected(p, known);
+	return rk_fail(p->err, RK_E_FORMAT, "column %zu: unknown %s '%.*s' (known: %s)", p->at + 1,
+		       what, shown(p), p->text + p->at, known);
 }
 
 static int node(struct parser *p, enum rk_expr_op op, struct rk_expr **ret)
@@ -249,7 +239,7 @@ static int node(struct parser *p, enum rk_expr_op op, struct rk_expr **ret)
 
 	if (p->nodes == RK_EXPR_NODES_MAX)
 		return rk_fail(p->err, RK_E_LIMIT,
-			       "column %zu: an expression of more than %d parts", p->lex.at + 1,
+			       "column %zu: an expression of more than %d parts", p->at + 1,
 			       RK_EXPR_NODES_MAX);
 	e = rk_arena_alloc(p->arena, sizeof(*e));
 	if (!e)
@@ -290,9 +280,9 @@ static int number_of(struct parser *p, double v, const struct rk_expr **ret)
 /* The current NAME, copied; the word stays. */
 static int copy_name(struct parser *p, struct rk_expr *e)
 {
-	if (p->lex.kind != LEX_NAME)
-		return lex_expected(&p->lex, "a name", p->err);
-	e->name = rk_arena_text(p->arena, p->lex.text + p->lex.at, p->lex.n);
+	if (p->kind != LEX_NAME)
+		return expected(p, "a name");
+	e->name = rk_arena_text(p->arena, p->text + p->at, p->n);
 	if (!e->name)
 		return rk_fail_nomem(p->err);
 	return 0;
@@ -300,14 +290,13 @@ static int copy_name(struct parser *p, struct rk_expr *e)
 
 static int integer(struct parser *p, uint32_t max, uint32_t *ret)
 {
-	const struct lex *l = &p->lex;
 	uint64_t v;
 
-	if (l->kind != LEX_NUMBER || !l->whole)
-		return lex_expected(l, "a whole number", p->err);
-	if (rk_num_u64(l->text + l->at, l->n, &v) != RK_NUM_OK || v > max)
+	if (p->kind != LEX_NUMBER || !p->whole)
+		return expected(p, "a whole number");
+	if (rk_num_u64(p->text + p->at, p->n, &v) != RK_NUM_OK || v > max)
 		return rk_fail(p->err, RK_E_FORMAT, "column %zu: the index is out of range",
-			       l->at + 1);
+			       p->at + 1);
 	*ret = (uint32_t)v;
 	return next(p);
 }
@@ -358,7 +347,7 @@ static int reduce(struct parser *p, struct rk_expr *e)
 	    (rc = one_of(p, "operation", operations, &how)) < 0)
 		return rc;
 	e->how = (enum rk_expr_how)how;
-	if (p->lex.kind != ',')
+	if (p->kind != ',')
 		return 0;
 	if ((rc = next(p)) < 0 || (rc = expect(p, '[')) < 0)
 		return rc;
@@ -366,7 +355,7 @@ static int reduce(struct parser *p, struct rk_expr *e)
 	if ((rc = one_of(p, "dimension", dimensions, &dim)) < 0)
 		return rc;
 	e->dims = (uint8_t)(1u << dim);
-	while (p->lex.kind == ',') {
+	while (p->kind == ',') {
 		if ((rc = next(p)) < 0 || (rc = one_of(p, "dimension", dimensions, &dim)) < 0)
 			return rc;
 		e->dims = (uint8_t)(e->dims | 1u << dim);
@@ -378,7 +367,7 @@ static int reduce(struct parser *p, struct rk_expr *e)
 static int pick(struct parser *p, unsigned dim, const struct rk_expr_pick **picks)
 {
 	struct rk_expr_pick *k = rk_arena_alloc(p->arena, sizeof(*k));
-	size_t at = p->lex.at;
+	size_t at = p->at;
 	int rc;
 
 	if (!k)
@@ -388,8 +377,7 @@ static int pick(struct parser *p, unsigned dim, const struct rk_expr_pick **pick
 	if ((rc = integer(p, UINT32_MAX, &k->first)) < 0)
 		return rc;
 	k->last = k->first;
-	if (p->lex.kind == ':' &&
-	    ((rc = next(p)) < 0 || (rc = integer(p, UINT32_MAX, &k->last)) < 0))
+	if (p->kind == ':' && ((rc = next(p)) < 0 || (rc = integer(p, UINT32_MAX, &k->last)) < 0))
 		return rc;
 	if (k->last < k->first)
 		return rk_fail(p->err, RK_E_FORMAT, "column %zu: the range ends before it starts",
@@ -407,7 +395,7 @@ static int picks_of_dim(struct parser *p, const struct rk_expr_pick **picks)
 	if (rc < 0 || (rc = expect(p, '=')) < 0 || (rc = expect(p, '[')) < 0 ||
 	    (rc = pick(p, dim, picks)) < 0)
 		return rc;
-	while (p->lex.kind == ',')
+	while (p->kind == ',')
 		if ((rc = next(p)) < 0 || (rc = pick(p, dim, picks)) < 0)
 			return rc;
 	return expect(p, ']');
@@ -420,7 +408,7 @@ static int select_of(struct parser *p, struct rk_expr *e)
 	if (rc < 0 || (rc = expect(p, ',')) < 0 || (rc = expect(p, '[')) < 0 ||
 	    (rc = picks_of_dim(p, &e->picks)) < 0)
 		return rc;
-	while (p->lex.kind == ',')
+	while (p->kind == ',')
 		if ((rc = next(p)) < 0 || (rc = picks_of_dim(p, &e->picks)) < 0)
 			return rc;
 	return expect(p, ']');
@@ -445,20 +433,20 @@ static int name_or_call(struct parser *p, const struct rk_expr **ret)
 {
 	const struct function *f = functions, *end = f + sizeof(functions) / sizeof(*functions);
 	struct rk_expr *e;
-	size_t at = p->lex.at;
+	size_t at = p->at;
 	uint32_t index;
 	int rc = node(p, RK_EXPR_NAME, &e);
 
 	if (rc < 0 || (rc = copy_name(p, e)) < 0 || (rc = next(p)) < 0)
 		return rc;
 	*ret = e;
-	if (p->lex.kind == '[') {
+	if (p->kind == '[') {
 		if ((rc = next(p)) < 0 || (rc = integer(p, INT32_MAX, &index)) < 0)
 			return rc;
 		e->index = index;
 		return expect(p, ']');
 	}
-	if (p->lex.kind != '(')
+	if (p->kind != '(')
 		return 0;
 	while (f < end && strcmp(f->name, e->name) != 0)
 		f++;
@@ -481,11 +469,11 @@ static int factor(struct parser *p, const struct rk_expr **ret)
 
 	if (p->depth == RK_EXPR_DEPTH_MAX)
 		return rk_fail(p->err, RK_E_LIMIT, "column %zu: nested more than %d deep",
-			       p->lex.at + 1, RK_EXPR_DEPTH_MAX);
+			       p->at + 1, RK_EXPR_DEPTH_MAX);
 	p->depth++;
-	switch (p->lex.kind) {
+	switch (p->kind) {
 	case LEX_NUMBER:
-		if ((rc = number_of(p, p->lex.number, ret)) == 0)
+		if ((rc = number_of(p, p->number, ret)) == 0)
 			rc = next(p);
 		break;
 	case LEX_NAME:
@@ -504,7 +492,7 @@ static int factor(struct parser *p, const struct rk_expr **ret)
 			rc = expect(p, ')');
 		break;
 	default:
-		rc = lex_expected(&p->lex, "a number, a name or '('", p->err);
+		rc = expected(p, "a number, a name or '('");
 	}
 	p->depth--;
 	return rc;
@@ -517,8 +505,8 @@ static int term(struct parser *p, const struct rk_expr **ret)
 
 	if (rc < 0)
 		return rc;
-	while (p->lex.kind == '*' || p->lex.kind == '/') {
-		enum rk_expr_op op = p->lex.kind == '*' ? RK_EXPR_MUL : RK_EXPR_DIV;
+	while (p->kind == '*' || p->kind == '/') {
+		enum rk_expr_op op = p->kind == '*' ? RK_EXPR_MUL : RK_EXPR_DIV;
 
 		if ((rc = next(p)) < 0 || (rc = factor(p, &b)) < 0 ||
 		    (rc = binary(p, op, a, b, &a)) < 0)
@@ -535,8 +523,8 @@ static int expression(struct parser *p, const struct rk_expr **ret)
 
 	if (rc < 0)
 		return rc;
-	while (p->lex.kind == '+' || p->lex.kind == '-') {
-		enum rk_expr_op op = p->lex.kind == '+' ? RK_EXPR_ADD : RK_EXPR_SUB;
+	while (p->kind == '+' || p->kind == '-') {
+		enum rk_expr_op op = p->kind == '+' ? RK_EXPR_ADD : RK_EXPR_SUB;
 
 		if ((rc = next(p)) < 0 || (rc = term(p, &b)) < 0 ||
 		    (rc = binary(p, op, a, b, &a)) < 0)
@@ -549,7 +537,7 @@ static int expression(struct parser *p, const struct rk_expr **ret)
 int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,
 		  struct rk_error *err)
 {
-	struct parser p = { .lex = { .text = text, .len = len }, .arena = arena, .err = err };
+	struct parser p = { .text = text, .len = len, .arena = arena, .err = err };
 	const struct rk_expr *e = NULL;
 	int rc;
 
@@ -558,8 +546,8 @@ int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const st
 			       len, RK_EXPR_BYTES_MAX);
 	if ((rc = next(&p)) < 0 || (rc = expression(&p, &e)) < 0)
 		return rc;
-	if (p.lex.kind != LEX_END)
-		return lex_expected(&p.lex, "an operator or the end", err);
+	if (p.kind != LEX_END)
+		return expected(&p, "an operator or the end");
 	*ret = e;
 	return 0;
 }

@@ -204,24 +204,22 @@ static bool find(const struct rk_counter_names *n, const char *pass, bool group,
 	return true;
 }
 
-enum form { SUM_FIRST, INSTANCES_FIRST, EXACT };
-
 /* One spelling in one scope. */
-static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name, enum form form,
-		     struct rk_counter_match *ret)
+static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name,
+		     enum rk_name_use use, struct rk_counter_match *ret)
 {
 	char sum[RK_COUNTER_NAME_MAX + 8];
 	size_t len = strlen(name);
 	int slen;
 
-	if (form == EXACT || rk_text_ends(name, len, "_max") || rk_text_ends(name, len, "_min") ||
-	    rk_text_ends(name, len, "_avr"))
+	if (use == RK_USE_ONE || rk_text_ends(name, len, "_max") ||
+	    rk_text_ends(name, len, "_min") || rk_text_ends(name, len, "_avr"))
 		return find(n, pass, false, name, len, ret);
 	if (rk_text_ends(name, len, "_sum") && len > 4)
 		len -= 4;
 	slen = snprintf(sum, sizeof(sum), "%.*s_sum", (int)len, name);
 	/* X_sum, the X[i], X; or the X[i] first */
-	if (form == INSTANCES_FIRST && find(n, pass, true, name, len, ret))
+	if (use == RK_USE_INSTANCES && find(n, pass, true, name, len, ret))
 		return true;
 	return find(n, pass, false, sum, (size_t)slen, ret) ||
 	       find(n, pass, true, name, len, ret) || find(n, pass, false, name, len, ret);
@@ -263,64 +261,28 @@ void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNT
 	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", spell(arch, name, ways) ? ways[0] : name);
 }
 
-static bool look(struct rk_counter_names *n, const char *pass,
-		 const char (*names)[RK_COUNTER_NAME_MAX + 1], size_t count, enum form form,
-		 struct rk_counter_match *ret)
-{
-	for (size_t i = 0; i < count; i++)
-		if (in_scope(n, pass, names[i], form, ret))
-			return true;
-	return false;
-}
-
-/* The requested pass, then passes without a level counter, then anywhere. */
-static void look_everywhere(struct rk_counter_names *n, const char *arch, const char *name,
-			    const char *pass, enum form form, struct rk_counter_match *ret)
-{
-	char names[2][RK_COUNTER_NAME_MAX + 1];
-	size_t count = spell(arch, name, names);
-	const char(*ways)[RK_COUNTER_NAME_MAX + 1] = (const char(*)[RK_COUNTER_NAME_MAX + 1]) names;
-
-	*ret = (struct rk_counter_match){ 0 };
-	if (pass[0] && look(n, pass, ways, count, form, ret))
-		return;
-	if (!look(n, "", ways, count, form, ret))
-		(void)look(n, NULL, ways, count, form, ret);
-}
-
 void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
-			   const char *pass, struct rk_counter_match *ret)
+			   enum rk_name_use use, int64_t index, const char *pass,
+			   struct rk_counter_match *ret)
 {
-	look_everywhere(n, arch, name, pass, SUM_FIRST, ret);
-}
-
-void rk_counter_names_find_instances(struct rk_counter_names *n, const char *arch, const char *name,
-				     const char *pass, struct rk_counter_match *ret)
-{
-	look_everywhere(n, arch, name, pass, INSTANCES_FIRST, ret);
-}
-
-void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, const char *name,
-			       int64_t index, struct rk_counter_match *ret)
-{
-	char full[RK_COUNTER_NAME_MAX + 1];
-	int len = snprintf(full, sizeof(full), "%s[%lld]", name, (long long)index);
+	const char *const scopes[] = { pass, "", NULL };
+	char full[RK_COUNTER_NAME_MAX + 1], ways[2][RK_COUNTER_NAME_MAX + 1];
+	size_t count;
+	int len;
 
 	*ret = (struct rk_counter_match){ 0 };
-	if (len > 0 && (size_t)len < sizeof(full))
-		look_everywhere(n, arch, full, "", EXACT, ret);
-}
-
-void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
-				 struct rk_counter_match *ret)
-{
-	char full[RK_COUNTER_NAME_MAX + 1];
-	int len = snprintf(full, sizeof(full), "%s_ACCUM", name);
-
-	*ret = (struct rk_counter_match){ 0 };
+	if (use == RK_USE_ONE)
+		len = snprintf(full, sizeof(full), "%s[%lld]", name, (long long)index);
+	else
+		len = snprintf(full, sizeof(full), "%s%s", name,
+			       use == RK_USE_LEVEL ? "_ACCUM" : "");
 	if (len < 0 || (size_t)len >= sizeof(full))
 		return;
-	look_everywhere(n, arch, full, "", SUM_FIRST, ret);
-	if (ret->n == 0 && name[0])
-		(void)in_scope(n, name, RK_LEVEL_ACCUMULATOR, SUM_FIRST, ret);
+	count = spell(arch, full, ways);
+	for (size_t s = pass[0] ? 0 : 1; s < 3; s++)
+		for (size_t i = 0; i < count; i++)
+			if (in_scope(n, scopes[s], ways[i], use, ret))
+				return;
+	if (use == RK_USE_LEVEL && name[0])
+		(void)in_scope(n, name, RK_LEVEL_ACCUMULATOR, use, ret);
 }

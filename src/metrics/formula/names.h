@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "metrics/formula/program.h"
 
 /* Longer names are not in any formula and are skipped. */
 enum { RK_COUNTER_NAME_MAX = 255 };
@@ -39,18 +40,12 @@ struct rk_counter_match {
 
 /*
  * Looks in `pass` if it is not "", then in passes without a level counter, then everywhere. X_max,
- * X_min and X_avr must match exactly; X_sum may also be found as X[i] or X.
+ * X_min and X_avr must match exactly; X_sum may also be found as X[i] or X. RK_USE_INSTANCES prefers
+ * the X[i] to X_sum, RK_USE_ONE is NAME[index], RK_USE_LEVEL the integral of level counter `name`;
+ * pass "" for these two.
  */
 void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
-			   const char *pass, struct rk_counter_match *ret);
-/* The same, but prefers the X[i] to X_sum: for more than a sum. */
-void rk_counter_names_find_instances(struct rk_counter_names *n, const char *arch, const char *name,
-				     const char *pass, struct rk_counter_match *ret);
-/* NAME[index] */
-void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, const char *name,
-			       int64_t index, struct rk_counter_match *ret);
-/* The integral of level counter `name`. */
-void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
-				 struct rk_counter_match *ret);
+			   enum rk_name_use use, int64_t index, const char *pass,
+			   struct rk_counter_match *ret);
 
 #endif

@@ -102,19 +102,13 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 			struct rk_name *ret, struct rk_error *err)
 {
 	static const char *const once_per_die[] = { "GRBM_", "CPC_", "CPF_" };
-	const char *arch = l->device->arch;
-	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
-	const char *pass = strncmp(name, "GRBM_", 5) == 0 ? "" : l->pass;
-	struct rk_counter_match match = { 0 };
+	const char *pass = l->pass;
+	struct rk_counter_match match;
 
-	if (use == RK_USE_LEVEL)
-		rk_counter_names_find_level(l->names, arch, name, &match);
-	else if (use == RK_USE_ONE)
-		rk_counter_names_find_one(l->names, arch, name, index, &match);
-	else if (use == RK_USE_INSTANCES)
-		rk_counter_names_find_instances(l->names, arch, name, pass, &match);
-	else
-		rk_counter_names_find(l->names, arch, name, pass, &match);
+	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
+	if (use == RK_USE_LEVEL || use == RK_USE_ONE || strncmp(name, "GRBM_", 5) == 0)
+		pass = "";
+	rk_counter_names_find(l->names, l->device->arch, name, use, index, pass, &match);
 	if (!match.n)
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
@@ -184,7 +178,6 @@ static const char *const normals[] = {
 struct work {
 	struct lookup lookup;
 	struct rk_names names;
-	struct rk_arena *arena; /* of what is put together here */
 	struct rk_metric_plan *plan;
 };
 
@@ -252,39 +245,30 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 	return 0;
 }
 
-/* A result that may be missing; `text` is made by us. */
-static int add_text(struct work *w, const char *text, unsigned *ret, struct rk_error *err)
-{
-	const struct rk_expr *e;
-	int rc = rk_expr_parse(w->arena, text, strlen(text), &e, err);
-
-	*ret = RK_NO_RESULT;
-	if (rc < 0)
-		return rc;
-	return add_maybe(w, e, ret, err);
-}
-
 static int add_totals(struct work *w, struct rk_error *err)
 {
 	static const char *const levels[RK_NLEVELS] = { "lds_bytes", "l1_bytes", "l1_l2_bytes",
 							"fabric_total_bytes" };
 	unsigned *totals = w->plan->totals;
+	struct rk_expr e = { .op = RK_EXPR_NAME, .index = -1 };
 	int rc;
 
 	for (unsigned i = 0; i < RK_NTOTALS; i++)
 		totals[i] = RK_NO_RESULT;
 	for (unsigned i = 0; i < RK_NLEVELS; i++) {
-		rc = add_text(w, levels[i], &totals[RK_TOTAL_BYTES + i], err);
+		e.name = levels[i];
+		rc = add_maybe(w, &e, &totals[RK_TOTAL_BYTES + i], err);
 		if (rc < 0)
 			return rc;
 	}
 	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
-		const char *type = strrchr(rk_roof_pipes[i], ' ');
 		char name[32];
 
 		/* "matrix f16" is m_f16 in the terms, "vector f32" v_f32 */
-		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0], type ? type + 1 : "");
-		rc = add_text(w, name, &totals[RK_TOTAL_OPS + i], err);
+		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0],
+			 strrchr(rk_roof_pipes[i], ' ') + 1);
+		e.name = name;
+		rc = add_maybe(w, &e, &totals[RK_TOTAL_OPS + i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -320,6 +304,7 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 {
 	struct rk_metric_plan *p = rk_calloc(1, sizeof(*p));
 	struct work w = { .plan = p, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
+	struct rk_arena *arena = NULL;
 	int rc;
 
 	w.names = (struct rk_names){ &w.lookup, look_up };
@@ -333,8 +318,8 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	if ((rc = rk_arena_new(&w.arena, err)) < 0 ||
-	    (rc = rk_expr_parse(w.arena, normals[normal], strlen(normals[normal]), &w.lookup.normal,
+	if ((rc = rk_arena_new(&arena, err)) < 0 ||
+	    (rc = rk_expr_parse(arena, normals[normal], strlen(normals[normal]), &w.lookup.normal,
 				err)) < 0 ||
 	    (rc = rk_program_new(&p->program, err)) < 0)
 		goto out;
@@ -356,7 +341,7 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 	p = NULL;
 out:
 	rk_free(w.lookup.instances);
-	rk_arena_free(w.arena);
+	rk_arena_free(arena);
 	rk_metric_plan_free(p);
 	return rc;
 }
