@@ -336,28 +336,6 @@ out:
 	return rc;
 }
 
-static int by_node(const void *a, const void *b)
-{
-	return strcmp((*(const struct rk_member *const *)a)->node,
-		      (*(const struct rk_member *const *)b)->node);
-}
-
-static int count_nodes(struct rk_members *m, struct rk_error *err)
-{
-	const struct rk_member **v = rk_calloc(m->n + 1, sizeof(*v));
-
-	if (!v)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < m->n; i++)
-		v[i] = &m->v[i];
-	if (m->n)
-		qsort(v, m->n, sizeof(*v), by_node);
-	for (size_t i = 0; i < m->n; i++)
-		m->nodes += v[i]->node[0] && (!i || by_node(&v[i - 1], &v[i]) != 0);
-	rk_free(v);
-	return 0;
-}
-
 /* ---- all of it ---- */
 
 static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk_error *err)
@@ -381,7 +359,7 @@ static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk
 	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
 		rc = from_rows(run, &m, &looks[i], &found, err);
 	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc < 0 || (rc = number_machines(run, &m, err)) < 0 || (rc = count_nodes(&m, err)) < 0)
+	if (rc < 0 || (rc = number_machines(run, &m, err)) < 0)
 		goto fail;
 	for (size_t i = 0; i < m.n; i++) {
 		if (!m.job[0])

@@ -42,7 +42,10 @@ void rk_members_release(struct rk_members *m);
 
 /* ---- what is wrong with the parts of a job, as sentences (problems.c) ---- */
 
-/* Finds the problems that places, records and members show. Call after the members are settled. */
+/*
+ * Finds the problems that places, records and members show, and counts the nodes. Call after the
+ * members are settled.
+ */
 int rk_problems_find(struct rk_run *run, struct rk_members *m, struct rk_error *err);
 /* Damage that was found only when rows were read. */
 int rk_problems_damaged(struct rk_run *run, struct rk_members *m, struct rk_error *err);

@@ -68,21 +68,30 @@ static void list_put(struct rk_bytes *b, const struct rank_list *l)
 	}
 }
 
-/*
- * Adds a problem of the ranks `l` with the text of `b`, which is released. `kind` and `warning` are
- * static.
- */
+/* Begins a sentence: the ranks, and what follows one or many. */
+static void begin(struct rk_bytes *b, const struct rank_list *l, const char *one, const char *many)
+{
+	rk_bytes_init(b, TEXT_MAX);
+	list_put(b, l);
+	rk_bytes_puts(b, one_or_many(l, one, many));
+}
+
+/* Adds a problem of the ranks `l` with the text of `b`; both are released. The words are static. */
 static int add_problem(struct rk_members *m, const char *kind, const char *warning,
-		       const struct rank_list *l, struct rk_bytes *b, struct rk_error *err)
+		       struct rank_list *l, struct rk_bytes *b, struct rk_error *err)
 {
 	const char **warnings =
 		rk_grow(m->warnings, &m->cap_warnings, m->nproblems + 1, sizeof(*warnings));
 	struct rk_ranks_problem *v =
 		rk_grow(m->problems, &m->cap_problems, m->nproblems + 1, sizeof(*v));
+	struct rk_ranks_problem new = { .kind = kind, .rank = -1, .count = l->n };
 	char *text = NULL;
 	int rc;
 
+	if (l->n)
+		new.rank = l->v[0];
 	b->bad |= l->bad;
+	list_release(l);
 	rc = rk_bytes_give(b, &text, NULL, err);
 	if (v)
 		m->problems = v;
@@ -92,10 +101,9 @@ static int add_problem(struct rk_members *m, const char *kind, const char *warni
 		rk_free(text);
 		return rk_fail_nomem(err);
 	}
+	new.text = text;
 	warnings[m->nproblems] = warning;
-	v[m->nproblems++] = (struct rk_ranks_problem){
-		.kind = kind, .rank = l->n ? l->v[0] : -1, .count = l->n, .text = text
-	};
+	v[m->nproblems++] = new;
 	return 0;
 }
 
@@ -164,14 +172,12 @@ static bool counts(const struct rk_rank_place *p)
 	return p->fate == RK_PLACE_USED && !p->again;
 }
 
-static int tell(struct rk_members *m, const struct ask *a, const char *common,
-		const struct rank_list *l, struct rk_error *err)
+static int tell(struct rk_members *m, const struct ask *a, const char *common, struct rank_list *l,
+		struct rk_error *err)
 {
 	struct rk_bytes b;
 
-	rk_bytes_init(&b, TEXT_MAX);
-	list_put(&b, l);
-	rk_bytes_puts(&b, one_or_many(l, a->one, a->many));
+	begin(&b, l, a->one, a->many);
 	if (common[0])
 		rk_bytes_printf(&b, "%s%s", a->detail, common);
 	return add_problem(m, a->kind, a->warning, l, &b, err);
@@ -205,7 +211,6 @@ static int ask_all(struct rk_run *run, struct rk_members *m, const struct ask *a
 			list_add(&l, p->rank);
 		}
 		rc = tell(m, a, common ? common : "", &l, err);
-		list_release(&l);
 	}
 	rk_free(told);
 	return rc;
@@ -335,7 +340,6 @@ static int tell_clash(struct rk_members *m, const struct rk_member **v, size_t n
 	struct rank_list all = { .v = NULL }, l = { .v = NULL };
 	unsigned machines = 0;
 	struct rk_bytes b;
-	int rc;
 
 	rk_bytes_init(&b, TEXT_MAX);
 	rk_bytes_printf(
@@ -357,10 +361,7 @@ static int tell_clash(struct rk_members *m, const struct rk_member **v, size_t n
 	rk_bytes_puts(&b, " have different clocks");
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_rank);
-	rc = add_problem(m, "nodes", "node-names", &all, &b, err);
-	list_release(&l);
-	list_release(&all);
-	return rc;
+	return add_problem(m, "nodes", "node-names", &all, &b, err);
 }
 
 static int compare_nodes(struct rk_members *m, struct rk_error *err)
@@ -377,6 +378,7 @@ static int compare_nodes(struct rk_members *m, struct rk_error *err)
 	for (size_t i = 0, to; rc == 0 && i < m->n; i = to) {
 		for (to = i + 1; to < m->n && !strcmp(v[to]->node, v[i]->node); to++)
 			continue;
+		m->nodes += v[i]->node[0] != '\0';
 		if (v[i]->node[0] && v[to - 1]->machine != v[i]->machine)
 			rc = tell_clash(m, v + i, to - i, err);
 	}
@@ -392,7 +394,6 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 	int64_t first = 0;
 	bool same = true;
 	struct rk_bytes b;
-	int rc;
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct rk_member *v = &m->v[i];
@@ -414,51 +415,20 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 		rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
 	if (!same)
 		rk_bytes_puts(&b, " and others");
-	rc = add_problem(m, "broken", "failed-rank", &l, &b, err);
-	list_release(&l);
-	return rc;
+	return add_problem(m, "broken", "failed-rank", &l, &b, err);
 }
 
 /* ---- missing ---- */
-
-static int find_missing(const struct rk_run *run, const struct rk_members *m, size_t most,
-			struct rank_list *ret, struct rk_error *err)
-{
-	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
-	const char *chosen = NULL; /* --ranks of the first run.json; NULL: all */
-	size_t at = 0;
-	int rc;
-
-	if (!wanted)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < run->places.n; i++) {
-		const struct rk_rank_place *p = &run->places.v[i];
-
-		if (p->fate == RK_PLACE_USED && is_ours(p)) {
-			chosen = p->record->text[RK_REC_RANKS];
-			break;
-		}
-	}
-	if (chosen && !chosen[0])
-		chosen = NULL;
-	rc = rk_ranks_chosen(chosen, most, wanted, err);
-	for (size_t r = 0; rc == 0 && r < most; r++) {
-		while (at < m->n && m->v[at].rank < (int64_t)r)
-			at++;
-		if (wanted[r] && (at == m->n || m->v[at].rank != (int64_t)r))
-			list_add(ret, (int64_t)r);
-	}
-	rk_free(wanted);
-	return rc;
-}
 
 static int tell_missing(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	int64_t last = m->n ? m->v[m->n - 1].rank : -1;
 	int64_t most = m->size ? (int64_t)m->size : last + 1;
+	const char *chosen = NULL; /* --ranks of the first run.json; NULL: all */
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc = 0;
+	bool *wanted;
+	int rc;
 
 	if (run->some_ranks || most <= 0)
 		return 0;
@@ -467,18 +437,35 @@ static int tell_missing(struct rk_run *run, struct rk_members *m, struct rk_erro
 		rk_bytes_printf(&b, "only %zu of %" PRId64 " ranks are present", m->n, most);
 		return add_problem(m, "missing", "missing-ranks", &l, &b, err);
 	}
-	rc = find_missing(run, m, (size_t)most, &l, err);
-	if (rc == 0 && (l.n || l.bad)) {
-		list_put(&b, &l);
-		if (m->size)
-			rk_bytes_printf(&b, " of %" PRIu64, m->size);
-		rk_bytes_puts(&b, one_or_many(&l, " is missing", " are missing"));
-		if (!m->size)
-			rk_bytes_printf(&b, "; the highest rank is %" PRId64, last);
-		rc = add_problem(m, "missing", "missing-ranks", &l, &b, err);
+	for (size_t i = 0; !chosen && i < run->places.n; i++)
+		if (run->places.v[i].fate == RK_PLACE_USED && is_ours(&run->places.v[i]))
+			chosen = run->places.v[i].record->text[RK_REC_RANKS];
+	if (chosen && !chosen[0])
+		chosen = NULL;
+	wanted = rk_calloc((size_t)most + 1, sizeof(*wanted));
+	if (!wanted)
+		return rk_fail_nomem(err);
+	rc = rk_ranks_chosen(chosen, (size_t)most, wanted, err);
+	if (rc < 0) {
+		rk_free(wanted);
+		return rc;
 	}
-	list_release(&l);
-	return rc;
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].rank < most)
+			wanted[m->v[i].rank] = false;
+	for (int64_t r = 0; r < most; r++)
+		if (wanted[r])
+			list_add(&l, r);
+	rk_free(wanted);
+	if (!l.n && !l.bad)
+		return 0;
+	list_put(&b, &l);
+	if (m->size)
+		rk_bytes_printf(&b, " of %" PRIu64, m->size);
+	rk_bytes_puts(&b, one_or_many(&l, " is missing", " are missing"));
+	if (!m->size)
+		rk_bytes_printf(&b, "; the highest rank is %" PRId64, last);
+	return add_problem(m, "missing", "missing-ranks", &l, &b, err);
 }
 
 /* ---- ranks with two folders ---- */
@@ -514,15 +501,12 @@ static const char *why_not(const struct rk_rank_place *p, const struct rk_rank_p
 }
 
 static int tell_twice(struct rk_members *m, const struct rk_rank_place *p,
-		      const struct rk_rank_place *used, const struct rank_list *l,
-		      struct rk_error *err)
+		      const struct rk_rank_place *used, struct rank_list *l, struct rk_error *err)
 {
 	const char *more = one_or_many(l, "", " and so on"), *warning = "duplicate-rank";
 	struct rk_bytes b;
 
-	rk_bytes_init(&b, TEXT_MAX);
-	list_put(&b, l);
-	rk_bytes_puts(&b, one_or_many(l, " has two folders: ", " have two folders each: "));
+	begin(&b, l, " has two folders: ", " have two folders each: ");
 	if (p->again) {
 		warning = "ambiguous-rank";
 		rk_bytes_printf(
@@ -566,7 +550,6 @@ static int tell_all_twice(struct rk_run *run, struct rk_members *m, struct rk_er
 				list_add(&l, o->rank);
 		}
 		rc = tell_twice(m, p, used, &l, err);
-		list_release(&l);
 	}
 	rk_free(told);
 	return rc;
@@ -586,11 +569,6 @@ static void put_job(struct rk_bytes *b, const struct rk_rank_place *p)
 		rk_bytes_printf(b, " of %" PRId64 " ranks", r->size);
 }
 
-static bool tells_job(const struct rk_rank_place *p)
-{
-	return is_ours(p) && (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
-}
-
 static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_place_fate fate,
 			   struct rk_error *err)
 {
@@ -598,15 +576,14 @@ static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_pla
 	const char *warning = "several-jobs", *end = "; all are counted";
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc;
 
 	for (size_t i = 0; !most && i < run->places.n; i++)
-		if (run->places.v[i].fate == RK_PLACE_USED && tells_job(&run->places.v[i]))
+		if (run->places.v[i].fate == RK_PLACE_USED && rk_place_tells_job(&run->places.v[i]))
 			most = &run->places.v[i];
 	for (size_t i = 0; most && i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
 
-		if (p->fate != fate || !tells_job(p) || !rk_place_other_job(most, p) ||
+		if (p->fate != fate || !rk_place_tells_job(p) || !rk_place_other_job(most, p) ||
 		    (l.n && l.v[l.n - 1] == p->rank))
 			continue;
 		if (!first)
@@ -619,17 +596,14 @@ static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_pla
 		warning = "other-job";
 		end = "; skipped";
 	}
-	rk_bytes_init(&b, TEXT_MAX);
-	list_put(&b, &l);
+	begin(&b, &l, "", "");
 	rk_bytes_printf(&b, " in '%.*s'%s from ", (int)parent_len(first->folder), first->folder,
 			one_or_many(&l, " is", " are"));
 	put_job(&b, first);
 	rk_bytes_puts(&b, ", others from ");
 	put_job(&b, most);
 	rk_bytes_puts(&b, end);
-	rc = add_problem(m, "other-job", warning, &l, &b, err);
-	list_release(&l);
-	return rc;
+	return add_problem(m, "other-job", warning, &l, &b, err);
 }
 
 /* Ranks left by an earlier job, if no rank says which job it belongs to. */
@@ -637,20 +611,15 @@ static int tell_too_many(struct rk_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc;
 
 	for (size_t i = 0; m->size && i < m->n; i++)
 		if ((uint64_t)m->v[i].rank >= m->size)
 			list_add(&l, m->v[i].rank);
 	if (!l.n && !l.bad)
 		return 0;
-	rk_bytes_init(&b, TEXT_MAX);
-	list_put(&b, &l);
-	rk_bytes_printf(&b, " %s not belong to a job of %" PRIu64 " ranks",
-			one_or_many(&l, "does", "do"), m->size);
-	rc = add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
-	list_release(&l);
-	return rc;
+	begin(&b, &l, " does not belong", " do not belong");
+	rk_bytes_printf(&b, " to a job of %" PRIu64 " ranks", m->size);
+	return add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
 }
 
 /* ---- folders with a wrong name ---- */
@@ -660,7 +629,6 @@ static int tell_renamed(struct rk_run *run, struct rk_members *m, struct rk_erro
 	const struct rk_rank_place *first = NULL;
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc;
 
 	for (size_t i = 0; i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
@@ -674,15 +642,10 @@ static int tell_renamed(struct rk_run *run, struct rk_members *m, struct rk_erro
 	}
 	if (!first)
 		return 0;
-	rk_bytes_init(&b, TEXT_MAX);
-	list_put(&b, &l);
-	rk_bytes_puts(&b, one_or_many(&l, " has the run.json of another rank",
-				      " have the run.json of other ranks"));
+	begin(&b, &l, " has the run.json of another rank", " have the run.json of other ranks");
 	rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the folder names are used", first->folder,
 			first->record->rank);
-	rc = add_problem(m, "broken", "renamed-rank", &l, &b, err);
-	list_release(&l);
-	return rc;
+	return add_problem(m, "broken", "renamed-rank", &l, &b, err);
 }
 
 /* ---- all of it ---- */
@@ -715,21 +678,19 @@ int rk_problems_damaged(struct rk_run *run, struct rk_members *m, struct rk_erro
 		" have damaged tables; only rows before the damage are counted",
 		""
 	};
-	struct rank_list l = { .v = NULL }, once = { .v = NULL };
-	int rc = 0;
+	struct rank_list l = { .v = NULL };
+	size_t n = 0;
 
 	for (size_t i = 0; i < run->nfound; i++)
 		if (run->found[i].damaged && run->found[i].rank >= 0)
 			list_add(&l, run->found[i].rank);
+	if (!l.n && !l.bad)
+		return 0;
 	if (l.n)
 		qsort(l.v, l.n, sizeof(*l.v), by_rank);
 	for (size_t i = 0; i < l.n; i++)
-		if (!i || l.v[i] != l.v[i - 1])
-			list_add(&once, l.v[i]);
-	once.bad |= l.bad;
-	if (once.n || once.bad)
-		rc = tell(m, &damaged, "", &once, err);
-	list_release(&l);
-	list_release(&once);
-	return rc;
+		if (!n || l.v[i] != l.v[n - 1])
+			l.v[n++] = l.v[i];
+	l.n = n;
+	return tell(m, &damaged, "", &l, err);
 }

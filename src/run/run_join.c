@@ -307,43 +307,36 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 static const uint64_t kernel_fields = BIT(RK_K_NAME) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
 				      BIT(RK_K_ITEMS_Z);
 
-/* Relates the dispatches of file o to the kernels. */
-static int check_file(struct checked *c, struct rk_found *o, struct rk_error *err)
-{
-	int rc;
-
-	c->other_first = INT64_MAX;
-	c->other_last = INT64_MIN;
-	c->shift = 0;
-	c->mismatches = 0;
-	if (!(o->tables >> RK_KERNELS & 1) || c->first > c->last)
-		return 0;
-	rc = each_row(c, o, RK_KERNELS, 0, note_other, err);
-	if (rc < 0 || c->other_first > c->other_last)
-		return rc;
-	if (c->other_first != c->first && (uint64_t)c->other_last - (uint64_t)c->other_first ==
-						  (uint64_t)c->last - (uint64_t)c->first)
-		c->shift = (int64_t)((uint64_t)c->first - (uint64_t)c->other_first);
-	return each_row(c, o, RK_KERNELS, kernel_fields, check_other, err);
-}
-
+/* Relates the dispatches of file o to the kernels, unless they are the same, and adds its counters. */
 static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_error *err)
 {
+	uint64_t want = BIT(RK_N_COUNTER) | BIT(RK_N_VALUE);
 	int rc;
 
 	c->file++;
 	c->shift = 0;
-	if (!same) {
-		rc = check_file(c, o, err);
+	c->mismatches = 0;
+	c->other_first = INT64_MAX;
+	c->other_last = INT64_MIN;
+	if (same || !(o->tables >> RK_KERNELS & 1) || c->first > c->last)
+		return each_row(c, o, RK_COUNTERS, want, put_counter, err);
+	rc = each_row(c, o, RK_KERNELS, 0, note_other, err);
+	if (rc < 0)
+		return rc;
+	if (c->other_first <= c->other_last) {
+		if ((uint64_t)c->other_last - (uint64_t)c->other_first ==
+		    (uint64_t)c->last - (uint64_t)c->first)
+			c->shift = (int64_t)((uint64_t)c->first - (uint64_t)c->other_first);
+		rc = each_row(c, o, RK_KERNELS, kernel_fields, check_other, err);
 		if (rc < 0)
 			return rc;
-		if (c->mismatches)
-			rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
-				    "dispatches differ in kernel or grid between passes; their "
-				    "counters were not joined: first '%.120s'",
-				    rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
 	}
-	return each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter, err);
+	if (c->mismatches)
+		rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
+			    "dispatches differ in kernel or grid between passes; their "
+			    "counters were not joined: first '%.120s'",
+			    rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
+	return each_row(c, o, RK_COUNTERS, want, put_counter, err);
 }
 
 bool rk_run_has_counters(const struct rk_found *f)
@@ -408,23 +401,6 @@ fail:
 
 /* ---- the join ---- */
 
-/* Whether several level counters were integrated: one column cannot hold all integrals. */
-static bool many_levels(const struct rk_run *run)
-{
-	const char *level = "";
-
-	for (size_t i = 0; i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
-
-		if (!f->level || !*f->level)
-			continue;
-		if (*level && strcmp(level, f->level))
-			return true;
-		level = f->level;
-	}
-	return false;
-}
-
 /*
  * Adds a column for each counter of a file; counters from a pass with a level counter feed it too.
  */
@@ -455,7 +431,8 @@ static int add_counters(struct rk_counter_set *set, struct rk_run *run, const st
 static int settle_counters(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_counter_set *set;
-	bool many;
+	const char *level = NULL;
+	bool many = false; /* several level counters: one column cannot hold all integrals */
 	int rc = rk_run_counter_names(run, err);
 
 	if (rc < 0)
@@ -463,7 +440,14 @@ static int settle_counters(struct rk_run *run, struct rk_error *err)
 	set = rk_calloc(1, sizeof(*set));
 	if (!set)
 		return rk_fail_nomem(err);
-	many = many_levels(run);
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (!f->level || !*f->level)
+			continue;
+		many |= level && strcmp(level, f->level) != 0;
+		level = f->level;
+	}
 	for (size_t i = 0; i < run->nfound; i++) {
 		rc = add_counters(set, run, &run->found[i], many, err);
 		if (rc < 0)

@@ -168,35 +168,35 @@ static const char *const fates[] = {
 
 /* ---- finding the folders ---- */
 
-/* Length of the part of `path` that names its place: up to the rank, or the node of a data set. */
-static size_t place_of(const char *path, const char **ret, bool *ret_hive)
-{
-	size_t len = rk_rank_prefix(path), from = len ? len - 1 : 0;
-
-	*ret = path;
-	while (from && path[from - 1] != '/')
-		from--;
-	*ret_hive = len && !strncmp(path + from, "rank=", 5);
-	if (!*ret_hive)
-		return len ? len - 1 : 0;
-	len = from ? from - 1 : 0; /* the slash before it */
-	from = len;
-	while (from && path[from - 1] != '/')
-		from--;
-	*ret = path + from;
-	return strncmp(path + from, "node=", 5) ? 0 : len - from;
-}
-
-/* The same for a file or folder; if its path names no rank, the folder of the record that does. */
+/*
+ * The part of `path` that names its place, and its length: up to the rank, or the node of a data
+ * set; if the path names no rank, the folder of the record that does.
+ */
 static size_t name_place(const char *path, const struct rk_run_record *record, const char **ret,
 			 bool *ret_hive)
 {
-	size_t len = place_of(path, ret, ret_hive);
+	size_t end = rk_rank_prefix(path), from;
 
-	if (len || *ret_hive || !record)
-		return len;
-	*ret = record->dir;
-	return strlen(record->dir) - (record->dir[0] != '\0');
+	*ret = path;
+	*ret_hive = false;
+	if (!end && record) {
+		*ret = record->dir;
+		return strlen(record->dir) - (record->dir[0] != '\0');
+	}
+	if (!end)
+		return 0;
+	from = --end; /* the slash behind the rank's folder */
+	while (from && path[from - 1] != '/')
+		from--;
+	*ret_hive = !strncmp(path + from, "rank=", 5);
+	if (!*ret_hive)
+		return end;
+	end = from ? from - 1 : 0; /* the slash before it */
+	from = end;
+	while (from && path[from - 1] != '/')
+		from--;
+	*ret = path + from;
+	return strncmp(path + from, "node=", 5) ? 0 : end - from;
 }
 
 static int add_place(struct rk_run *run, int64_t rank, const char *path,
@@ -299,7 +299,7 @@ static int gather(struct rk_run *run, struct rk_error *err)
 
 /* ---- choosing the folders ---- */
 
-static bool tells_job(const struct rk_rank_place *p)
+bool rk_place_tells_job(const struct rk_rank_place *p)
 {
 	return p->record && p->record->ours &&
 	       (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
@@ -325,7 +325,7 @@ static const struct rk_rank_place *main_job(const struct rk_run *run)
 		const struct rk_rank_place *p = &run->places.v[i];
 		size_t at = 0;
 
-		if (!tells_job(p))
+		if (!rk_place_tells_job(p))
 			continue;
 		while (at < n && rk_place_other_job(jobs[at], p))
 			at++;
@@ -375,7 +375,7 @@ static void choose(struct rk_run *run)
 	for (size_t i = 0; most && i < run->places.n; i++) {
 		struct rk_rank_place *p = &run->places.v[i];
 
-		if (tells_job(p) && rk_place_other_job(most, p))
+		if (rk_place_tells_job(p) && rk_place_other_job(most, p))
 			p->fate = RK_PLACE_OTHER_JOB;
 	}
 	if (run->places.n)

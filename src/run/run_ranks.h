@@ -36,9 +36,7 @@ size_t rk_rank_prefix(const char *path);
 int rk_records_add(struct rk_run *run, const char *path, struct rk_error *err);
 /* Adds the records near a file that the user named. */
 int rk_records_near(struct rk_run *run, const char *path, struct rk_error *err);
-/*
- * Call after all were added: gives each found file its record, and its rank if its path names none.
- */
+/* After all were added: gives each found file its record, and its rank if its path names none. */
 void rk_records_settle(struct rk_run *run);
 /* The record above the rank folders that the file or its rows belong to; NULL: none. */
 const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path);
@@ -48,6 +46,8 @@ int rk_run_places(struct rk_run *run, struct rk_error *err);
 void rk_run_places_free(struct rk_run *run);
 /* The place that is used for a rank, or NULL. */
 const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t rank);
+/* Whether its record names the job, or its size. */
+bool rk_place_tells_job(const struct rk_rank_place *p);
 /* Whether the records name different jobs. */
 bool rk_place_other_job(const struct rk_rank_place *a, const struct rk_rank_place *b);
 
