@@ -72,8 +72,8 @@ enum option_kind {
 	OPT_STATS,
 	OPT_INPUT,   /* a file of counters */
 	OPT_PMC,     /* names of counters */
-	OPT_IGNORED, /* one word behind it */
-	OPT_FORMATS, /* several */
+	OPT_IGNORED, /* one word follows */
+	OPT_FORMATS, /* several words follow */
 	OPT_PC_FLAG,
 	OPT_PC_METHOD,
 	OPT_PC_UNIT,
@@ -203,7 +203,7 @@ static bool switched_on(struct words *w)
 	return !off;
 }
 
-/* madengine's own files are ours under the same names; others are files of the user. */
+/* madengine's own files are built in under the same names; others are the user's files. */
 static int add_spec(struct words *w, const char *spec)
 {
 	static const char *const shipped[] = { "compute_bound.txt", "memory_bound.txt",
@@ -257,7 +257,7 @@ static int take_option(struct words *w, const struct option *o)
 	switch (o->kind) {
 	case OPT_TRACE:
 		if (switched_on(w))
-			rc = rk_draft_traces(w->m->d, o->what, w->m->err);
+			rc = rk_draft_words(w->m->d, RK_DRAFT_TRACES, o->what, w->m->err);
 		return rc;
 	case OPT_STATS:
 		w->m->d->preset.stats |= switched_on(w);
@@ -317,7 +317,7 @@ static int take_words(struct words *w)
 		while (i < NOPTIONS &&
 		       (strlen(options[i].name) != len || strncmp(options[i].name, word, len) != 0))
 			i++;
-		if (i == NOPTIONS) /* and the words that belong to it, one by one */
+		if (i == NOPTIONS) /* passed on, and so are its words, one by one */
 			rk_list_add(&d->list[RK_DRAFT_TOOL_ARGS], word);
 		else if ((rc = take_option(w, &options[i])) < 0)
 			return rc;
@@ -360,7 +360,7 @@ static int take_cmd(struct context *m, const struct rk_tree *cmd)
 /* ---- the tools ---- */
 
 enum tool_kind {
-	TOOL_PRESET, /* a preset of ours, named in `what` */
+	TOOL_PRESET, /* a built-in preset, named in `what` */
 	TOOL_TRACE,  /* the traces in `what` */
 	TOOL_MONITOR,
 	TOOL_LIBRARY,
@@ -497,7 +497,7 @@ static int take_profiler(struct context *m, const struct tool *t, const struct r
 		rk_preset_free(p);
 		return rc;
 	}
-	rc = rk_draft_traces(m->d, t->what, m->err);
+	rc = rk_draft_words(m->d, RK_DRAFT_TRACES, t->what, m->err);
 	if (rc < 0)
 		return rc;
 	m->d->preset.stats |= t->stats;
@@ -512,13 +512,13 @@ static int apply(struct context *m, const struct tool *t, const struct rk_tree *
 	if (cmd && (t->kind == TOOL_MONITOR || t->kind == TOOL_LIBRARY))
 		note(m, "cmd of tool '%s' is not executed: rockit does this itself", t->name);
 	if (t->kind == TOOL_MONITOR) {
-		rc = rk_draft_monitors(m->d, t->what, m->err);
+		rc = rk_draft_words(m->d, RK_DRAFT_MONITORS, t->what, m->err);
 		if (rc < 0)
 			return rc;
 		return monitor_env(m, env);
 	}
 	if (t->kind == TOOL_LIBRARY)
-		rc = rk_draft_libraries(m->d, t->what, m->err);
+		rc = rk_draft_words(m->d, RK_DRAFT_LIBRARIES, t->what, m->err);
 	else
 		rc = take_profiler(m, t, cmd);
 	if (rc < 0)

@@ -163,7 +163,7 @@ static bool is(struct span w, const char *text)
 	return (size_t)(w.end - w.p) == len && memcmp(w.p, text, len) == 0;
 }
 
-/* Where `text` begins in the span, at the beginning of a word or behind a '/'; NULL: nowhere. */
+/* Where `text` begins in the span, at the beginning of a word or after a '/'; NULL: nowhere. */
 static const char *find_program(struct span s, const char *text)
 {
 	const char *from = s.p, *at;
@@ -293,7 +293,7 @@ static bool rccl_collective(struct span s, struct rk_library_call *ret, struct r
 		if (key && next_word(&s, &value)) {
 			put_pair(config, w, value);
 		} else if (len > sizeof(ranks) - 1 && !memcmp(w.p, ranks, sizeof(ranks) - 1)) {
-			w.p++; /* "[nranks=8]", or "[nranks=8," with more behind it */
+			w.p++; /* "[nranks=8]", or "[nranks=8," with more after it */
 			while (w.p < w.end && (w.end[-1] == ']' || w.end[-1] == ','))
 				w.end--;
 			put(config, w);
@@ -395,7 +395,7 @@ void rk_library_counts_release(struct rk_library_counts *c)
 	*c = (struct rk_library_counts){ 0 };
 }
 
-/* Library and kind, function, configuration: what makes calls equal; each ends with a NUL. */
+/* Function, configuration, library and kind: calls with the same key are equal. */
 static void put_key(struct rk_bytes *key, const struct rk_library_call *call, const char *config,
 		    size_t len)
 {

@@ -24,25 +24,25 @@ int rk_library_parse(const char *words, unsigned *ret, struct rk_error *err);
 const char *rk_library_name(unsigned i); /* NULL past the end */
 
 /*
- * NAME=VALUE entries that switch logging on, each library into files of its own below `dir` (one
- * per process where the library can), added to `env`. A variable that `env` or `inherited`
- * (ended by NULL; NULL is fine) has with another value is left as it is and named in `notes`. `dir`
- * must exist when the program starts, and should be absolute: programs change their folder.
+ * Adds the variables to `env` that switch logging on. Each library gets its own files below `dir`,
+ * one per process if the library supports that. A variable that `env` or `inherited` (ended by NULL;
+ * NULL is fine) has with another value keeps it and is named in `notes`. `dir` must exist when the
+ * program starts, and should be absolute: programs change their folder.
  */
 int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
 		   struct rk_list *notes, struct rk_error *err);
 
 /*
- * MIOpen can log to standard error alone. The name of the file below `dir` in which a copy of the
- * program's standard error is looked for, or NULL when no library of these needs one.
+ * MIOpen logs only to standard error. Returns the name of the file below `dir` for its log lines;
+ * NULL: none of these libraries needs one.
  */
 const char *rk_library_stderr_copy(unsigned libraries);
 
 /*
  * Counts the calls in the logs below `dir` and writes `csv` (library,function,config,calls,
- * total_ns; total_ns empty where the log has no times, and none has today). *ret_rows 0: no log had
- * anything, and no file is written. A log that cannot be read or has lines nobody understands costs
- * those calls alone. Memory is bounded: past RK_LIBRARY_CONFIGS_MAX distinct calls, new ones are
+ * total_ns; total_ns empty where the log has no times, and none has today). *ret_rows is 0 if no
+ * log had any calls; then no file is written. Logs and lines that cannot be read are skipped. Memory
+ * is bounded: past RK_LIBRARY_CONFIGS_MAX distinct calls, new ones are
  * counted together as "(other)".
  */
 enum { RK_LIBRARY_CONFIGS_MAX = 100000 };
@@ -57,7 +57,7 @@ enum { RK_LIBRARY_FUNCTION_MAX = 96, RK_LIBRARY_CONFIG_MAX = 2048 };
 /* What a line of a log says. */
 struct rk_library_call {
 	enum rk_library library;
-	bool summary; /* counted by the library itself, at its end */
+	bool summary; /* counted by the library itself, when it ends */
 	char function[RK_LIBRARY_FUNCTION_MAX + 1];
 	uint64_t calls;
 };
@@ -110,9 +110,8 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 /* For the program's standard error (err_fd of io/child.h). Closed by stop; closed on exec. */
 int rk_stderr_split_fd(const struct rk_stderr_split *s);
 /*
- * When the program has ended: forwards what is left and frees `s` (NULL is fine). What processes
- * that outlive the program write after that is lost. An error says that lines could not be written
- * to the log.
+ * When the program has ended: forwards the rest and frees `s` (NULL is fine). Later output of
+ * processes that outlive the program is lost. Fails if lines could not be written to the log.
  */
 int rk_stderr_split_stop(struct rk_stderr_split *s, struct rk_error *err);
 

@@ -1,4 +1,4 @@
-/* monitor_run.c - the sampler as a command: a directory of its own, a program, an end. */
+/* monitor_run.c - 'rockit monitor': its directory, the program it runs, and when it ends. */
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -27,7 +27,7 @@ static int name_dir(const char *dir, char *path, size_t size, struct rk_error *e
 	struct rk_bytes b;
 	int rc = 0, n;
 
-	/* what is longer than this fails below, and so does any system call */
+	/* a longer name fails below, as it would in any system call */
 	rk_bytes_init(&b, PATH_BYTES);
 	if (dir)
 		rk_bytes_puts(&b, dir);

@@ -13,7 +13,7 @@ extern char **environ;
 
 /* ---- the environment of a pass ---- */
 
-/* What separates the members of a variable that is a list; 0 for those that are not. */
+/* The separator of a variable that is a list; 0: it is not a list. */
 static char separator_of(const char *name)
 {
 	static const struct {
@@ -108,7 +108,7 @@ static int plan_counters(struct rk_plan *p, struct rk_error *err)
 	return 0;
 }
 
-/* Nothing for a tool to which we pass no counters. */
+/* Notes about the chip, and about its counters if we pass some to the tool. */
 static void note_counters(struct rk_plan *p)
 {
 	/* counters depend on the chip: print a note if it is a guess */
@@ -146,7 +146,7 @@ static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
 	}
 }
 
-/* Do not override variables that the user has set. */
+/* Notes which variables keep the value that the user has set. */
 static void note_kept(struct rk_plan *p, const struct rk_list *env)
 {
 	struct rk_list names = { 0 };
@@ -310,8 +310,8 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 /* ---- the plan ---- */
 
 /*
- * Ranks without a directory share one that is named after their start. *ret is NULL where that does
- * not apply; else the caller's.
+ * Ranks that were given no directory share one that is named after job and step. *ret is owned by
+ * the caller, or NULL if that does not apply.
  */
 static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, char **ret,
 		      struct rk_error *err)
@@ -336,7 +336,7 @@ static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, c
 	return 0;
 }
 
-/* Under a launcher each rank has a folder of its own; a launcher in the command makes ranks. */
+/* Under a launcher each rank has its own folder. */
 static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	struct rk_bytes b;
@@ -389,7 +389,7 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
 }
 
-/* A copy of what may be NULL; false when memory ran out. */
+/* Copies a text that may be NULL; false: out of memory. */
 static bool copy(char **at, const char *text)
 {
 	*at = text ? rk_strdup(text) : NULL;

@@ -14,14 +14,14 @@
 #include "run/ranks.h"
 #include "tool/tool.h"
 
-/* What is wanted, whatever tool will do it: options over context over preset. */
+/* What to collect, with any tool: options override the context, which overrides the preset. */
 struct rk_request {
-	struct rk_preset *preset; /* what the options did not set */
+	struct rk_preset *preset; /* NULL: none */
 	unsigned traces;
 	char *counters; /* spec; "" for none */
 	struct rk_pc_sampling pc;
 	bool pc_wanted, stats;
-	bool nothing_said; /* neither preset nor traces nor counters: the tool's lightest choice */
+	bool nothing_said; /* no preset, traces or counters: use the tool's lightest choice */
 	unsigned monitors, libraries;
 	uint64_t interval_ms;
 	struct rk_list env, tool_args, command;
@@ -32,7 +32,7 @@ struct rk_plan_pass {
 	struct rk_list counters; /* of this pass */
 	char *dir;               /* absolute */
 	const char *what;        /* "trace", "counters", "PC samples and trace" */
-	unsigned traces;         /* asked */
+	unsigned traces;         /* requested */
 };
 
 struct rk_plan {
@@ -42,18 +42,18 @@ struct rk_plan {
 	char *tool_path, *tool_version; /* the version as it was given or found; "" */
 	char *arch;
 	bool arch_assumed;                /* no GPU's target was seen and none was named */
-	bool amd;                         /* there is a GPU of AMD, perhaps of unknown target */
-	bool cuda;                        /* there is a GPU of NVIDIA with its own driver */
+	bool amd;                         /* there is an AMD GPU, perhaps of unknown target */
+	bool cuda;                        /* there is an NVIDIA GPU with NVIDIA's driver */
 	struct rk_counter_plan *counters; /* NULL: none */
-	struct rk_list own_counters; /* of a tool that makes its own passes: all that are wanted */
+	struct rk_list own_counters;      /* for a tool that makes its own passes: all counters */
 	struct rk_plan_pass *passes;
 	size_t npasses;
 	struct rk_rank rank;
 	bool chosen;          /* by --ranks; else the program runs without profiler */
 	const char *rank_key; /* as in struct rk_want; static */
 	char *ranks;          /* as --ranks was given; NULL: all */
-	char *target;         /* where the run belongs in the end: dir, unless there is scratch */
-	char *scratch;        /* this node's own folder that holds dir meanwhile; NULL: none */
+	char *target;         /* final place of the run; equal to dir without scratch */
+	char *scratch;        /* folder on the node's own disk that has dir meanwhile; NULL: none */
 	char *dir, *raw_dir, *library_dir;
 	char *root; /* before /sys, for tests; NULL: none */
 	char *kernel_regex;
@@ -81,13 +81,13 @@ void rk_request_release(struct rk_request *r);
 /* ---- the environment of a pass ---- */
 
 /*
- * `set` over `base`, into *ret: ROCPROF_* entries of base, of an earlier profiler, are left out; lists of libraries and
- * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; ROCKIT_* are ours to set; any other
- * variable that base has already keeps its value.
+ * Sets `set` over `base`, into *ret. ROCPROF_* of `base`, from an earlier profiler, are left out. Lists
+ * of libraries and paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to. ROCKIT_* are replaced.
+ * Any other variable of `base` keeps its value.
  */
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret);
 
-/* Names of the variables in `set` that keep another value, that of `base`; once each. */
+/* The variables in `set` for which rk_env_make keeps a different value of `base`; once each. */
 void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret);
 
 /* ---- the plan as text and JSON (plan_text.c) ---- */

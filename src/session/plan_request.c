@@ -1,4 +1,4 @@
-/* plan_request.c - what is wanted, options over context over preset, and which profiler does it. */
+/* plan_request.c - the request (options, context, preset) and the choice of the profiler. */
 #include <string.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ static bool says_nothing(const struct rk_session_options *opt)
 	       !opt->context_file;
 }
 
-/* *preset becomes what the context makes of it. */
+/* Applies a context to *preset. */
 static int over(struct rk_preset **preset, const char *text, size_t len, const char *name,
 		struct rk_error *err)
 {
@@ -141,7 +141,7 @@ static bool is_launched(void)
 	return rk_env_value(environ, "ROCKIT_LAUNCHED") != NULL;
 }
 
-/* A context or a file of the user, not a preset of ours. */
+/* A context or the user's file, not a built-in preset. */
 static bool is_own(const struct rk_session_options *opt, const struct rk_preset *p)
 {
 	return opt->context || opt->context_file || strcmp(p->source, "built in") != 0;
@@ -179,7 +179,7 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 			    "this node");
 }
 
-/* A spec of counters: what was typed, or what the preset has and what a verdict needs besides. */
+/* The counters: as typed, else those of the preset and those that verdicts need. */
 static char *counters_of(const struct rk_session_options *opt, const struct rk_preset *preset,
 			 struct rk_list *notes)
 {
@@ -198,14 +198,14 @@ int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 {
 	int rc = 0;
 
-	/* As named, or the lightest one when nothing else says what to do. */
+	/* The named one, or the lightest if nothing else is requested. */
 	if (opt->preset)
 		rc = rk_preset_load(opt->preset, ret, err);
 	else if (says_nothing(opt))
 		rc = rk_preset_load("lightweight", ret, err);
 	if (rc < 0)
 		return rc;
-	/* The file first, then what was typed. */
+	/* The file first, then the option. */
 	if (opt->context_file && (rc = over_file(ret, opt->context_file, err)) < 0)
 		return rc;
 	if (opt->context)
@@ -293,7 +293,7 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 	for (size_t i = 0; i < gpus.n; i++) {
 		const struct rk_gpu *g = &gpus.gpus[i];
 
-		/* Whether or not KFD says its gfx target: a container may have no KFD. */
+		/* Even if KFD does not name its gfx target: a container may have no KFD. */
 		p->amd |= !strcmp(g->vendor, "AMD");
 		/* With NVIDIA's driver: under nouveau there is no CUDA. */
 		p->cuda |= !strcmp(g->vendor, "NVIDIA") && !strcmp(g->driver, "nvidia");
@@ -310,7 +310,7 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 	return rc;
 }
 
-/* Where a tool is: its program among `found`, or the library of a collector of ours. */
+/* The path of a tool: its program among `found`, or the library of our own collector. */
 static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *found,
 		      struct rk_bytes *path)
 {
@@ -359,7 +359,7 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 	return keep(&p->tool_version, text, err);
 }
 
-/* The first that is found among AMD's profilers, or among our own collectors. */
+/* The first one found among AMD's profilers, or among our own collectors. */
 static const struct rk_tool_ops *choose_among(bool library, const struct rk_tools_found *found,
 					      struct rk_bytes *path)
 {
@@ -370,9 +370,9 @@ static const struct rk_tool_ops *choose_among(bool library, const struct rk_tool
 }
 
 /*
- * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own
- * collectors are: CUPTI's where there is NVIDIA's driver, else OpenCL's, which works everywhere.
- * An AMD GPU without a target beside NVIDIA's driver is one for the screen.
+ * With an AMD GPU (or --arch) AMD's profilers come first. Without one, our own collectors do: CUPTI
+ * with NVIDIA's driver, else OpenCL, which works everywhere. An AMD GPU without a gfx target beside
+ * NVIDIA's driver only drives the screen.
  */
 static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
 					const struct rk_tools_found *found, struct rk_bytes *path)

@@ -1,4 +1,4 @@
-/* plan_text.c - a plan to read, to paste, or as JSON. */
+/* plan_text.c - a plan as text, which can be pasted into a shell, and as JSON. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	rk_bytes_printf(out, "# %s", p->tool->name);
 	if (p->tool_version[0])
 		rk_bytes_printf(out, " %s", p->tool_version);
-	/* Our own collectors ask for no counters of a chip. */
+	/* Our own collectors do not depend on the chip. */
 	if (!p->tool->library || !p->arch_assumed) {
 		rk_bytes_puts(out, ", ");
 		rk_put_plain(out, p->arch);
@@ -84,7 +84,7 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	if (p->want.monitors)
 		rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
 	put_names(out, "# variables removed:", &p->unset);
-	/* a tool that makes its own passes takes no counters from us */
+	/* a tool that makes its own passes gets no counters from us */
 	for (size_t i = 0; c && !p->tool->one_run && i < c->nchecks; i++) {
 		if (c->checks[i].status != RK_COUNTER_RENAMED)
 			continue;

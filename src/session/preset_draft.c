@@ -1,4 +1,4 @@
-/* preset_draft.c - see preset_draft.h: a preset while it is made, and its JSON, read strictly. */
+/* preset_draft.c - see preset_draft.h: builds presets, and reads their JSON strictly. */
 #include "session/preset_draft.h"
 
 #include <stdarg.h>
@@ -135,7 +135,7 @@ int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_err
 	add_words(&d->list[RK_DRAFT_LIBRARIES], from->libraries);
 	add_words(&d->list[RK_DRAFT_NOTES], from->notes);
 	rk_list_addv(&d->list[RK_DRAFT_TOOL_ARGS], (char *const *)from->tool_args);
-	/* of "NAME=VALUE" entries each over the one of its name */
+	/* "NAME=VALUE" entries replace those of the same name */
 	for (const char *const *e = from->env; *e && !env->bad; e++) {
 		const char *equals = strchr(*e, '=');
 		char *name = rk_strndup(*e, strcspn(*e, "="));
@@ -185,45 +185,33 @@ int rk_draft_seal(struct rk_draft *d, struct rk_preset **ret, struct rk_error *e
 	return 0;
 }
 
-int rk_draft_traces(struct rk_draft *d, const char *words, struct rk_error *err)
+int rk_draft_words(struct rk_draft *d, enum rk_draft_list list, const char *words,
+		   struct rk_error *err)
 {
+	static const struct {
+		int (*parse)(const char *words, unsigned *ret, struct rk_error *err);
+		const char *(*name)(unsigned i); /* NULL: the words as they are */
+	} kinds[] = {
+		[RK_DRAFT_TRACES] = { rk_trace_parse, rk_trace_name },
+		[RK_DRAFT_MONITORS] = { rk_monitor_parse, NULL },
+		[RK_DRAFT_LIBRARIES] = { rk_library_parse, rk_library_name },
+	};
+	const char *(*name)(unsigned) = kinds[list].name;
+	struct rk_list *l = &d->list[list], parts = { 0 };
 	unsigned bits = 0;
-	int rc = rk_trace_parse(words, &bits, err);
+	int rc = kinds[list].parse(words, &bits, err);
 
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < RK_NTRACES; i++)
+	for (unsigned i = 0; name && name(i); i++)
 		if (bits >> i & 1)
-			rk_list_add_once(&d->list[RK_DRAFT_TRACES], rk_trace_name(i));
-	return 0;
-}
-
-int rk_draft_monitors(struct rk_draft *d, const char *words, struct rk_error *err)
-{
-	struct rk_list *l = &d->list[RK_DRAFT_MONITORS], parts = { 0 };
-	unsigned bits = 0;
-	int rc = rk_monitor_parse(words, &bits, err);
-
-	if (rc < 0)
-		return rc;
-	rk_list_split(&parts, words, ",");
+			rk_list_add_once(l, name(i));
+	if (!name)
+		rk_list_split(&parts, words, ",");
 	for (size_t i = 0; i < parts.n; i++)
 		rk_list_add_once(l, parts.v[i]);
 	l->bad |= parts.bad;
 	rk_list_release(&parts);
-	return 0;
-}
-
-int rk_draft_libraries(struct rk_draft *d, const char *words, struct rk_error *err)
-{
-	unsigned bits = 0;
-	int rc = rk_library_parse(words, &bits, err);
-
-	if (rc < 0)
-		return rc;
-	for (unsigned i = 0; rk_library_name(i); i++)
-		if (bits >> i & 1)
-			rk_list_add_once(&d->list[RK_DRAFT_LIBRARIES], rk_library_name(i));
 	return 0;
 }
 
@@ -293,41 +281,36 @@ static int take_stats(const struct parse *p, const struct rk_tree *v, unsigned i
 	return of_kind(p, v, RK_TREE_BOOL, "true or false");
 }
 
-static int add_word(const struct parse *p, const struct rk_tree *w, unsigned list)
-{
-	int rc = 0;
-
-	if (list == RK_DRAFT_TRACES)
-		rc = rk_draft_traces(p->d, w->text, p->err);
-	else if (list == RK_DRAFT_MONITORS)
-		rc = rk_draft_monitors(p->d, w->text, p->err);
-	else if (list == RK_DRAFT_LIBRARIES)
-		rc = rk_draft_libraries(p->d, w->text, p->err);
-	else
-		rk_list_add(&p->d->list[list], w->text);
-	if (rc == 0 || rc == RK_E_NOMEM)
-		return rc;
-	/* an error of a word is one of this file */
-	rk_error_at(p->err, p->file, w->line, 0);
-	if (p->err)
-		p->err->code = RK_E_FORMAT;
-	return RK_E_FORMAT;
-}
-
 /* A list replaces the one that was inherited. */
 static int take_words(const struct parse *p, const struct rk_tree *v, unsigned list)
 {
+	bool known = list == RK_DRAFT_TRACES || list == RK_DRAFT_MONITORS ||
+		     list == RK_DRAFT_LIBRARIES;
 	int rc = of_kind(p, v, RK_TREE_ARRAY, "a list of texts");
 
+	if (rc < 0)
+		return rc;
 	rk_list_release(&p->d->list[list]);
-	for (const struct rk_tree *w = v->first; rc == 0 && w; w = w->next) {
+	for (const struct rk_tree *w = v->first; w; w = w->next) {
 		if (w->kind != RK_TREE_TEXT || !w->text[0])
-			rc = rk_draft_wrong(w, p->file, p->err, "'%s' must be a list of texts",
-					    v->key);
-		else
-			rc = add_word(p, w, list);
+			return rk_draft_wrong(w, p->file, p->err, "'%s' must be a list of texts",
+					      v->key);
+		if (!known) {
+			rk_list_add(&p->d->list[list], w->text);
+			continue;
+		}
+		rc = rk_draft_words(p->d, list, w->text, p->err);
+		if (rc == RK_E_NOMEM)
+			return rc;
+		if (rc < 0) {
+			/* report a wrong word as an error of this file */
+			rk_error_at(p->err, p->file, w->line, 0);
+			if (p->err)
+				p->err->code = RK_E_FORMAT;
+			return RK_E_FORMAT;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static bool is_variable(const char *s)

@@ -1,4 +1,4 @@
-/* preset_draft.h - a preset while it is made; shared by presets and contexts. */
+/* preset_draft.h - a preset while it is built; shared by presets and contexts. */
 #ifndef RK_PRESET_DRAFT_H
 #define RK_PRESET_DRAFT_H
 
@@ -37,7 +37,7 @@ enum rk_draft_list {
 
 /* Numbers are written in `preset` itself; its strings and lists are set by rk_draft_seal. */
 struct rk_draft {
-	struct rk_preset preset; /* the first member: rk_preset_free takes it for the whole */
+	struct rk_preset preset; /* the first member: rk_preset_free frees the whole */
 	char *text[RK_NDRAFT_TEXTS];
 	struct rk_list list[RK_NDRAFT_LISTS];
 };
@@ -47,14 +47,16 @@ int rk_draft_new(const struct rk_preset *base, struct rk_draft **ret, struct rk_
 int rk_draft_set(struct rk_draft *d, enum rk_draft_text t, const char *value, struct rk_error *err);
 /* Everything `from` collects on top of what is there: traces, monitors, environment, ... */
 int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_error *err);
-/* Takes the draft over, also on failure. */
+/* Takes ownership of the draft, also on failure. */
 int rk_draft_seal(struct rk_draft *d, struct rk_preset **ret, struct rk_error *err);
 void rk_draft_free(struct rk_draft *d); /* NULL is fine */
 
-/* "rocblas,rccl" for a list of libraries, "power" for monitors: words checked and added, once each. */
-int rk_draft_traces(struct rk_draft *d, const char *words, struct rk_error *err);
-int rk_draft_monitors(struct rk_draft *d, const char *words, struct rk_error *err);
-int rk_draft_libraries(struct rk_draft *d, const char *words, struct rk_error *err);
+/*
+ * "rocblas,rccl" for RK_DRAFT_LIBRARIES, "power" for RK_DRAFT_MONITORS, or RK_DRAFT_TRACES: words
+ * checked and added, once each.
+ */
+int rk_draft_words(struct rk_draft *d, enum rk_draft_list list, const char *words,
+		   struct rk_error *err);
 /* An object of scalars as KEY=VALUE entries, over those of the same key. */
 int rk_draft_pairs(struct rk_draft *d, enum rk_draft_list l, const struct rk_tree *object,
 		   const char *file, struct rk_error *err);
@@ -72,7 +74,7 @@ int rk_draft_parse(struct rk_draft *d, const struct rk_tree *root, const char *f
 /* A context into the draft (context.c). */
 int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char *file,
 		     struct rk_error *err);
-/* Of a built-in preset alone, whatever the user has under that name (preset_find.c). */
+/* A built-in preset, even if the user has a preset of that name (preset_find.c). */
 int rk_preset_builtin(const char *name, struct rk_preset **ret, struct rk_error *err);
 
 #endif

@@ -49,7 +49,7 @@ static bool user_file(const char *name, char out[PATH_MAX])
 	if (!name[0] || name[0] == '.' || strchr(name, '/') || !user_dir(dir))
 		return false;
 	n = snprintf(out, PATH_MAX, "%s/%s.json", dir, name);
-	/* A regular one: listing must not wait for the writer of a pipe. */
+	/* Only regular files: listing must not block on a pipe. */
 	return n >= 0 && n < PATH_MAX && stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -70,7 +70,7 @@ static void stem_of(const char *file, char out[NAME_MAX + 1])
 static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
 		struct rk_error *err);
 
-/* A preset, or a context of madengine, out of its tree. */
+/* A preset, or a madengine context, from its JSON tree. */
 static int from_tree(const struct rk_tree *root, const char *file, bool builtin, unsigned depth,
 		     struct rk_preset **ret, struct rk_error *err)
 {
@@ -125,7 +125,7 @@ static int from_file(const char *path, unsigned depth, struct rk_preset **ret, s
 	return rc;
 }
 
-/* A file of the user's folder goes by its own name: what is listed can be asked for. */
+/* In the user's folder the file's name is the preset's, so that listed names can be loaded. */
 static int from_user(const char *path, const char *name, unsigned depth, struct rk_preset **ret,
 		     struct rk_error *err)
 {
@@ -197,7 +197,7 @@ static int load(const char *name, const char *within, unsigned depth, struct rk_
 
 	if (strchr(name, '/'))
 		return from_file(name, depth, ret, err);
-	/* what an alias means: no "rocprofv3_" before it, no ".json" behind it */
+	/* what an alias means: no "rocprofv3_" before it, no ".json" after it */
 	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
 		alias += sizeof(prefix) - 1;
 	stem_of(alias, plain);
@@ -236,7 +236,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The user's folder adds what is not built in. A folder that cannot be read has nothing. */
+/* The built-in presets, then those of the user's folder. An unreadable folder has none. */
 int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err)
 {
 	char dir[PATH_MAX], path[PATH_MAX], stem[NAME_MAX + 1];

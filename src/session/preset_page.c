@@ -121,11 +121,11 @@ static void put_preset(struct rk_bytes *out, const struct rk_preset *p)
 	put_line(out, "source", p->source);
 }
 
-/* What the forms are given. */
+/* What is rendered. */
 struct shown {
 	const struct rk_preset *const *presets;
 	size_t n;
-	bool full; /* the only one, with all it has */
+	bool full; /* one preset with all its details */
 };
 
 static void put_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
@@ -162,7 +162,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 
 /* ---- JSON and CSV ---- */
 
-/* A borrowed list for functions that want to look at one. */
+/* Borrows `list` as a struct rk_list. */
 static struct rk_list view(const char *const *list)
 {
 	struct rk_list l = { .v = (char **)list };
@@ -259,7 +259,7 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_end(&j);
 }
 
-/* A list as one cell, with blanks between: no word of it has one. */
+/* A list as one cell, separated by blanks: no word contains one. */
 static void put_cells(struct rk_bytes *out, const char *const *list)
 {
 	for (; *list; list++) {

@@ -25,7 +25,7 @@ enum { JSON_MAX = 64 << 20 };
 
 /* ---- the facts ---- */
 
-/* The tightest of some tries: boot time, wall, boot time; the wall belongs to the middle. */
+/* The best of some tries: boot time, wall clock, boot time; the wall clock is in the middle. */
 struct rk_clock_pair rk_clock_pair_read(void)
 {
 	struct rk_clock_pair best = { .error_ns = INT64_MAX };
@@ -175,7 +175,7 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 
 	if (uname(&u) == 0) {
 		rk_json_text(j, rk_run_key(RK_RUN_HOST), u.nodename);
-		/* nothing else hides the launcher's name for it */
+		/* redaction does not know the launcher's name for the node */
 		node = p->rank.node[0] ? p->rank.node : u.nodename;
 		if (p->rank.node[0] && p->redact)
 			node = NULL;

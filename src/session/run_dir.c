@@ -1,6 +1,6 @@
 /*
- * run_dir.c - see run_dir.h. A claim is one line, "NODE HOST PID START", made by open(O_EXCL): the
- * one thing that network file systems promise.
+ * run_dir.c - see run_dir.h. A claim is one line, "NODE HOST PID START", created with open(O_EXCL):
+ * the one operation that network file systems guarantee.
  */
 #include "session/run_dir.h"
 
@@ -76,7 +76,7 @@ static bool same_start(const struct claim *a, const struct claim *b)
 	return strcmp(a->start, "-") != 0 && strcmp(a->start, b->start) == 0;
 }
 
-/* 1: made. 0: somebody else's is there. */
+/* 1: created. 0: somebody else's claim exists. */
 static int make_claim(const char *path, const struct claim *c, struct rk_error *err)
 {
 	char line[LINE_MAX_BYTES];
@@ -98,7 +98,7 @@ static int make_claim(const char *path, const struct claim *c, struct rk_error *
 	return 1;
 }
 
-/* False: it is gone, or holds no line of ours. */
+/* False: it is gone, or is not a claim. */
 static bool read_once(const char *path, struct claim *ret)
 {
 	char line[LINE_MAX_BYTES];
@@ -266,7 +266,7 @@ void rk_claim_node_end(char *path)
 
 /* ---- scratch ---- */
 
-/* NULL when it can be used. */
+/* Why the directory cannot be used; NULL: it can. */
 static const char *trouble(const char *dir)
 {
 	struct statvfs fs;
@@ -318,7 +318,7 @@ int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes
 			continue;
 		why = trouble(dir);
 		if (!why) {
-			/* without it the pid has to do: an existing folder is refused */
+			/* without it the pid must do: an existing folder is refused */
 			if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) < 0)
 				salt = 0;
 			*ret = rk_strf("%s/rockit-%ld-%08x", dir, (long)getpid(), (unsigned)salt);
@@ -346,7 +346,7 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 	time_t now = time(NULL);
 	struct tm tm;
 
-	/* What a profiler puts below it has to fit, too. */
+	/* The profiler's paths below it must fit, too. */
 	if (dir && strlen(dir) > PATH_MAX - 512)
 		return rk_fail(err, RK_E_USAGE, "the name of the run directory is too long");
 	if (!dir || dir[0] != '/') {
@@ -370,7 +370,7 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 	return rk_bytes_str(ret) ? 0 : rk_fail_nomem(err);
 }
 
-/* What a run makes in its directory. */
+/* Whether a run creates files or folders of that name. */
 static bool is_ours(const char *name)
 {
 	static const char *const names[] = { RK_RUN_JSON, "rocprof_raw", "library_logs",

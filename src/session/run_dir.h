@@ -1,4 +1,4 @@
-/* run_dir.h - where a run's files go: its directory, the claim on it, the scratch before it. */
+/* run_dir.h - where a run's files go: its directory, the claim on it, the scratch directory. */
 #ifndef RK_RUN_DIR_H
 #define RK_RUN_DIR_H
 
@@ -12,19 +12,19 @@
 
 /*
  * The absolute path for `dir` (NULL: rockit_output/<YYYYMMDD-HHMMSS>-<pid> in the working
- * directory), with /rank-NNNNN behind it when rank is not -1. Nothing is made.
+ * directory), followed by /rank-NNNNN unless rank is -1. Nothing is created.
  */
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err);
 
 /*
- * Makes it, its parents too. One that holds something is refused, unless `force` is given and an
- * earlier run made it: then what that run left is removed, and nothing else. A claim is
+ * Creates it and its parents. A directory that is not empty is refused, unless `force` is given and
+ * an earlier run created it: then the files of that run are removed, and nothing else. A claim is
  * ignored, and stays.
  */
 int rk_run_dir_make(const char *path, bool force, struct rk_error *err);
 
 /*
- * Takes the directory for one run by making `raw_dir`, which is directly in it: of two runs that
+ * Takes the directory for one run by creating `raw_dir`, which is directly in it: of two runs that
  * found it empty at the same time, the second one fails.
  */
 int rk_run_dir_claim(const char *raw_dir, struct rk_error *err);
@@ -33,14 +33,14 @@ int rk_run_dir_claim(const char *raw_dir, struct rk_error *err);
 int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes,
 		   struct rk_error *err);
 
-/* ---- claims: never two ranks on one file, one monitor a node ---- */
+/* ---- claims: no two ranks use one file, one monitor per node ---- */
 
 /* Begins the names of files that only organise a run directory; readers ignore these. */
 #define RK_OWN_PREFIX ".rockit-"
 #define RK_CLAIM_NAME RK_OWN_PREFIX "claim"
 
 /*
- * Makes `dir` (with its parents) and the claim in it, for this process. An existing claim is refused
+ * Creates `dir` (with its parents) and the claim in it, for this process. An existing claim is refused
  * with the names of both machines: one of the same start of a job, because then two processes have
  * one rank; any other unless `force` is given and its process does not seem to be alive.
  * The claim stays, so that a later process of the same start is refused too.
@@ -56,17 +56,17 @@ void rk_claim_drop(const char *dir);
 bool rk_claim_node(const char *top, const struct rk_rank *who, char **ret_path);
 void rk_claim_node_end(char *path); /* NULL is fine */
 
-/* ---- scratch: a node's own disk, where ranks write before they move their run home ---- */
+/* ---- scratch: a node's own disk, where ranks write before they move their run ---- */
 
 /*
  * The folder to use for a rank whose run belongs in `target` (which need not exist): below
  * $SLURM_TMPDIR or $TMPDIR, whichever is on another file system than the target and can be written.
- * *ret is the caller's, NULL where there is none; `notes` names one that cannot be used.
- * Nothing is made.
+ * *ret is owned by the caller, NULL if there is none; `notes` names one that cannot be used.
+ * Nothing is created.
  */
 int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes, char **ret,
 		    struct rk_error *err);
-/* Makes it, for us alone; fails where it exists. */
+/* Creates it, for us alone; fails if it exists. */
 int rk_scratch_make(const char *scratch, struct rk_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c - carrying a plan out. */
+/* session.c - executes a plan. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { LINE_BYTES = 1024 };
 
-/* ---- what a session says ---- */
+/* ---- messages ---- */
 
 void rk_session_say(struct rk_session *s, const char *fmt, ...)
 {

@@ -1,4 +1,4 @@
-/* session_convert.c - after the passes: raw files become tables, and the ledger is written. */
+/* session_convert.c - after the passes: converts raw files to tables and fills the ledger. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +29,11 @@ static int by_rank(const void *a, const void *b)
 	int64_t x = rk_rank_of_folder(*(char *const *)a), y = rk_rank_of_folder(*(char *const *)b);
 
 	return (x > y) - (x < y);
+}
+
+static void drop(struct rk_session *s, const char *what, const char *why)
+{
+	rk_list_set(&s->record.dropped, what, why);
 }
 
 /* Names of the folders "rank-K" in `dir`, by rank. */
@@ -117,15 +122,32 @@ static int list_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_e
 
 /* ---- the kernels of a run that recorded none ---- */
 
-static int write_empty(const char *path, struct rk_error *err)
+/*
+ * Scripts that read rocprof_kernels.parquet after each run find an empty table instead of a missing
+ * file.
+ */
+static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
 {
 	const struct rk_writer_ops *parquet = rk_writer_by_name("parquet");
 	struct rk_context ctx = { .tmpdir = NULL };
+	const struct rk_plan *p = s->plan;
 	struct rk_output *out = NULL;
 	struct rk_writer *w = NULL;
-	int rc;
+	char *path;
+	int rc = 0;
 
-	if ((rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err)) < 0 ||
+	/*
+	 * A rank without tables is reported by those who read the job; a run that was broken off, or
+	 * whose program or profiler failed, may have had kernels.
+	 */
+	if (p->rank.rank >= 0 || p->rank_key || s->result->status ||
+	    s->result->passes_done < s->result->passes)
+		return 0;
+	path = rk_strf("%s/%s.parquet", p->dir, rk_table_file(RK_KERNELS));
+	if (!path)
+		return rk_fail_nomem(err);
+	if (access(path, F_OK) == 0 ||
+	    (rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err)) < 0 ||
 	    (rc = rk_diag_new(&ctx.diag, err)) < 0 || (rc = rk_pool_new(1, &ctx.pool, err)) < 0 ||
 	    (rc = rk_output_open(path, &out, err)) < 0)
 		goto out;
@@ -142,38 +164,13 @@ out:
 	rk_pool_free(ctx.pool);
 	rk_diag_free(ctx.diag);
 	rk_strtab_free(ctx.names);
-	return rc;
-}
-
-/*
- * Scripts that read rocprof_kernels.parquet after each run find an empty table instead of a missing
- * file.
- */
-static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
-{
-	const struct rk_plan *p = s->plan;
-	char *path;
-	int rc = 0;
-
-	/*
-	 * A rank without tables is reported by those who read the job; a run that was broken off, or
-	 * whose program or profiler failed, may have had kernels.
-	 */
-	if (p->rank.rank >= 0 || p->rank_key || s->result->status ||
-	    s->result->passes_done < s->result->passes)
-		return 0;
-	path = rk_strf("%s/%s.parquet", p->dir, rk_table_file(RK_KERNELS));
-	if (!path)
-		return rk_fail_nomem(err);
-	if (access(path, F_OK))
-		rc = write_empty(path, err);
 	rk_free(path);
 	return rc;
 }
 
 /* ---- the ledger: what was requested, delivered and dropped ---- */
 
-/* Whose function a name is. */
+/* The trace that a function belongs to, by its name. */
 static unsigned owner_of(const char *name)
 {
 	static const struct {
@@ -224,11 +221,6 @@ static uint64_t rows_of_trace(const struct rk_report *r, unsigned trace)
 				n += r->api.rows[i].calls;
 		return n;
 	}
-}
-
-static void drop(struct rk_session *s, const char *what, const char *why)
-{
-	rk_list_set(&s->record.dropped, what, why);
 }
 
 static void put_traces(struct rk_session *s, const struct rk_report *r)
@@ -337,7 +329,7 @@ static void drop_count(struct rk_session *s, const char *what, uint64_t n, const
 	char text[160];
 
 	snprintf(text, sizeof(text), "%" PRIu64 ": %s", n, why);
-	rk_list_set(&s->record.dropped, what, text);
+	drop(s, what, text);
 }
 
 static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
@@ -358,12 +350,12 @@ static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 	if (info->pending)
 		drop_count(s, "operations", info->pending, "still in flight at the end");
 	if (info->note[0])
-		rk_list_set(&s->record.dropped, info->collector, info->note);
+		drop(s, info->collector, info->note);
 	/* CUPTI keeps records until it is flushed, and does not report how many. */
 	if (!info->clean && !strcmp(info->collector, "cupti"))
-		rk_list_set(&s->record.dropped, "end",
-			    "a process did not exit normally: records that CUPTI had not "
-			    "delivered are lost (see --tool-args flush=MS)");
+		drop(s, "end",
+		     "a process did not exit normally: records that CUPTI had not "
+		     "delivered are lost (see --tool-args flush=MS)");
 }
 
 /* Records that were lost, and the error of the clocks. */
@@ -495,7 +487,7 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 		/* unreadable files of the profiler are a warning, not a failure of ours */
 		rk_session_warn(s, "cannot read the output of %s: %s%s%s", s->plan->tool->name,
 				why.file, why.file[0] ? ": " : "", why.message);
-		rk_list_set(&s->record.dropped, "conversion", why.message);
+		drop(s, "conversion", why.message);
 		rc = 0;
 	} else if (rc < 0 && err) {
 		*err = why;

@@ -14,11 +14,11 @@
 
 /* ---- what a session did, for run.json (record.c) ---- */
 
-/* One moment on the clock of the traces and on the clock of the wall. */
+/* One moment on the clock of the traces and on the wall clock. */
 struct rk_clock_pair {
 	int64_t boottime_ns, realtime_ns;
 	int64_t error_ns; /* how far apart the two may have been read */
-	/* of the wall's against UTC, as the daemon that keeps it says; -1: it is not kept */
+	/* of the wall clock against UTC, as its daemon reports it; -1: not synchronised */
 	int64_t realtime_error_ns;
 };
 struct rk_clock_pair rk_clock_pair_read(void);
@@ -38,7 +38,7 @@ struct rk_record {
 	struct rk_gpus gpus;
 	struct rk_monitor_result monitor;
 	int status;
-	int64_t clock_error_ns; /* of what collectors of ours recorded */
+	int64_t clock_error_ns; /* of the records of our own collectors */
 	/* The ledger; "name=value" entries. */
 	struct rk_list tables;   /* rows per table */
 	struct rk_list traces;   /* rows per requested trace */
@@ -69,17 +69,17 @@ struct rk_session {
 	struct rk_planned_pass *view_passes;
 };
 
-/* Through the hooks; a warning is kept for run.json, too. */
+/* Call the hooks; warnings are kept for run.json, too. */
 void rk_session_say(struct rk_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void rk_session_warn(struct rk_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The program without profiler, in an environment without one. */
+/* Runs the program without the profiler and its variables. */
 int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err);
-/* Passes one after the other, the baseline before them. */
+/* Runs the baseline, then the passes one after the other. */
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
-/* Raw files to Parquet, and the ledger of what was delivered. */
+/* Converts raw files to Parquet and fills the ledger. */
 int rk_session_convert(struct rk_session *s, struct rk_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* session_passes.c - running a program, pass by pass. */
+/* session_passes.c - runs the program pass by pass. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
