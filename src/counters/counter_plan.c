@@ -105,31 +105,26 @@ static int draft_add(struct draft *d, int reg, struct rk_error *err)
 	return 0;
 }
 
-static int hardware(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
-		    struct rk_error *err)
-{
-	uint16_t reg = find_register(s, e, how);
-
-	if (reg != RK_PACK_NONE)
-		return reg;
-	return new_register(s, e, how, e->pub.block,
-			    rk_counter_table_limit(s->table, s->target, e->pub.block), err);
-}
-
 /*
- * The accumulator of a level counter needs a place next to it. With both resolutions of one level
- * counter in one pass the second would add up the first.
+ * The register of a hardware counter, as a negative error or its index. An accumulator (`how`) of a
+ * level counter needs a place next to it: with both resolutions of one level counter in one pass the
+ * second would add up the first.
  */
-static int accumulator(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
+static int register_of(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
 		       struct rk_error *err)
 {
-	int reg = hardware(s, e, how, err);
-	uint16_t other;
+	int reg = find_register(s, e, how);
+	uint16_t other = RK_PACK_NONE;
 
+	if (reg == RK_PACK_NONE)
+		reg = new_register(s, e, how, e->pub.block,
+				   rk_counter_table_limit(s->table, s->target, e->pub.block), err);
 	if (reg < 0)
 		return reg;
-	how = how == RK_ACCUMULATE_HIGH ? RK_ACCUMULATE_LOW : RK_ACCUMULATE_HIGH;
-	other = find_register(s, e, how);
+	if (how == RK_ACCUMULATE_HIGH)
+		other = find_register(s, e, RK_ACCUMULATE_LOW);
+	else if (how == RK_ACCUMULATE_LOW)
+		other = find_register(s, e, RK_ACCUMULATE_HIGH);
 	if (other != RK_PACK_NONE) {
 		s->registers[reg].clash = other;
 		s->registers[other].clash = (uint16_t)reg;
@@ -141,17 +136,17 @@ static int accumulator(struct items *s, const struct rk_counter_entry *e, enum r
 static int draft_counter(struct items *s, const struct rk_counter_entry *e, struct draft *d,
 			 struct rk_error *err)
 {
+	int rc;
+
 	if (!e->pub.derived)
-		return draft_add(d, hardware(s, e, RK_ACCUMULATE_NO, err), err);
+		return draft_add(d, register_of(s, e, RK_ACCUMULATE_NO, err), err);
 	for (size_t i = 0; e->pub.needs[i]; i++) {
 		const struct rk_counter_entry *in = entry_of(s, e->pub.needs[i]);
 		enum rk_accumulate how = (enum rk_accumulate)e->accumulate[i];
-		int rc = draft_add(d, hardware(s, in, RK_ACCUMULATE_NO, err), err);
 
-		if (rc < 0)
-			return rc;
-		if (how != RK_ACCUMULATE_NO &&
-		    (rc = draft_add(d, accumulator(s, in, how, err), err)) < 0)
+		/* a level counter and its accumulator */
+		if ((rc = draft_add(d, register_of(s, in, RK_ACCUMULATE_NO, err), err)) < 0 ||
+		    (rc = draft_add(d, register_of(s, in, how, err), err)) < 0)
 			return rc;
 	}
 	return 0;
@@ -208,6 +203,18 @@ static int set_item(struct items *s, size_t at, const struct draft *d, struct rk
 	return 0;
 }
 
+static struct rk_pack_problem problem_of(const struct items *s)
+{
+	return (struct rk_pack_problem){
+		.registers = s->registers,
+		.nregisters = s->nregisters,
+		.limits = s->limits,
+		.nblocks = s->nblocks,
+		.items = s->items,
+		.nitems = s->nitems,
+	};
+}
+
 /*
  * Adds names that exist on the target (a suffix as in counter_resolve.h is fine), to be collected
  * in one pass if they fit. Names that were added before are not added again; the rest joins them.
@@ -238,10 +245,7 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 		if (rc < 0)
 			return rc;
 	}
-	p = (struct rk_pack_problem){ .registers = s->registers,
-				      .nregisters = s->nregisters,
-				      .limits = s->limits,
-				      .nblocks = s->nblocks };
+	p = problem_of(s);
 	item = (struct rk_pack_item){ .registers = d.registers, .n = d.n };
 	*ret_fits = rk_pack_fits(&p, &item);
 	if (!*ret_fits) {
@@ -283,7 +287,7 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 
 	memcpy(d.registers, s->items[at].registers, d.n * sizeof(*d.registers));
 	/* only one of a name fits in a pass: treat it as a block with one place */
-	if ((rc = draft_add(&d, accumulator(s, level, how, err), err)) < 0 ||
+	if ((rc = draft_add(&d, register_of(s, level, how, err), err)) < 0 ||
 	    (rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err)) < 0 ||
 	    (rc = set_item(s, at, &d, err)) < 0)
 		return rc;
@@ -450,14 +454,7 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 
 static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 {
-	const struct rk_pack_problem problem = {
-		.registers = items->registers,
-		.nregisters = items->nregisters,
-		.limits = items->limits,
-		.nblocks = items->nblocks,
-		.items = items->items,
-		.nitems = items->nitems,
-	};
+	const struct rk_pack_problem problem = problem_of(items);
 	struct rk_pack_result r = { .optimal = true };
 	int rc;
 

@@ -184,16 +184,18 @@ static bool found_some(const char *name, const struct rk_tree *words, enum place
 	{
 		for (const char *at = name; *at; at++) {
 			const char *end = match_at(at, w->text);
-			bool begins, ends;
+			char before = at > name ? at[-1] : ' ';
 
 			if (!end)
 				continue;
 			/* between letters only where a capital follows a small one: ncclAllReduce */
-			begins = at == name ||
-				 (is_lower(at[-1]) ? is_upper(*at) : !is_upper(at[-1]));
-			ends = !is_lower(*end) && !(is_upper(*end) && is_upper(end[-1]));
-			if ((place == ANYWHERE || begins) && (place != WHOLE || ends))
-				return true;
+			if (place != ANYWHERE &&
+			    (is_upper(before) || (is_lower(before) && !is_upper(*at))))
+				continue;
+			if (place == WHOLE &&
+			    (is_lower(*end) || (is_upper(*end) && is_upper(end[-1]))))
+				continue;
+			return true;
 		}
 	}
 	return false;

@@ -370,6 +370,7 @@ static void put_devices(struct rk_metrics_page *p)
 {
 	struct rk_bytes *out = p->page.out;
 	const struct rk_ceiling *hbm = rk_roof_find(p->m->ceilings, p->m->nceilings, "hbm");
+
 	for (size_t i = 0; i < p->m->ndevices; i++) {
 		const struct rk_metric_device *d = &p->m->devices[i];
 		const char *gap = ": ", *name = "unknown GPU";
