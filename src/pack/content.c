@@ -59,11 +59,13 @@ int rk_content_zeros(struct rk_arena *a, struct rk_content *c, uint64_t n, struc
 int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_content *more,
 		      struct rk_error *err)
 {
-	int rc = 0;
+	for (size_t i = 0; i < more->n; i++) {
+		int rc = add(a, c, more->pieces[i], err);
 
-	for (size_t i = 0; i < more->n && rc == 0; i++)
-		rc = add(a, c, more->pieces[i], err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- read ---- */
@@ -78,66 +80,50 @@ static int changed(const struct rk_origin *o, struct rk_error *err)
 	return rk_fail(err, RK_E_IO, "'%s' changed while it was being packed", o->name);
 }
 
-/* Is it still the file that was found, and unchanged? It could be a link to another one by now. */
-static bool is_same(const struct rk_origin *o, const struct rk_file *f)
+/* It must be the file that was found, unchanged: it could be a link to another one by now. */
+static int open_same(const struct rk_origin *o, struct rk_file **ret, struct rk_error *err)
 {
+	struct rk_file *f = NULL;
 	struct stat st;
+	int rc = rk_file_open(o->path, &f, err);
 
-	if (!f->seekable || f->size != o->size)
-		return false;
-	if (!o->ino)
-		return true;
-	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_dev == o->dev &&
-	       (uint64_t)st.st_ino == o->ino && rk_origin_time(&st) == o->mtime_ns;
+	if (rc < 0)
+		return rc;
+	if (!f->seekable || f->size != o->size ||
+	    (o->ino && (fstat(f->fd, &st) != 0 || (uint64_t)st.st_dev != o->dev ||
+			(uint64_t)st.st_ino != o->ino || rk_origin_time(&st) != o->mtime_ns))) {
+		rk_file_close(f);
+		return changed(o, err);
+	}
+	*ret = f;
+	return 0;
 }
 
-static int read_path(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
-		     struct rk_error *err)
+static int read_origin(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
+		       struct rk_error *err)
 {
 	struct rk_file *f = NULL;
 	size_t n = 0;
-	int rc = rk_file_open(o->path, &f, err);
+	int rc;
 
-	if (rc == 0 && !is_same(o, f))
-		rc = changed(o, err);
-	if (rc == 0)
-		rc = rk_file_pread(f, to, len, offset, &n, err);
+	if (!o->path)
+		return rk_spill_read(o->spill, o->offset + offset, to, len, err);
+	rc = open_same(o, &f, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_file_pread(f, to, len, offset, &n, err);
 	if (rc == 0 && n != len)
 		rc = changed(o, err);
 	rk_file_close(f);
 	return rc;
 }
 
-static int read_origin(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
-		       struct rk_error *err)
-{
-	if (o->path)
-		return read_path(o, offset, to, len, err);
-	return rk_spill_read(o->spill, o->offset + offset, to, len, err);
-}
-
-/* An edited file: the original bytes as far as they go, then the edit on top. */
-static int read_edited(const struct rk_piece *p, uint64_t offset, void *to, size_t len,
-		       struct rk_error *err)
-{
-	uint64_t size = p->origin->size;
-	size_t old = 0;
-	int rc;
-
-	if (offset < size) {
-		old = size - offset < len ? (size_t)(size - offset) : len;
-		rc = read_origin(p->origin, offset, to, old, err);
-		if (rc < 0)
-			return rc;
-	}
-	memset((char *)to + old, 0, len - old);
-	rk_elf_edit_apply(p->edit, offset, to, len);
-	return 0;
-}
-
 static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_t len,
 		      struct rk_error *err)
 {
+	size_t old = 0;
+	int rc;
+
 	switch (p->kind) {
 	case RK_PIECE_BYTES:
 		memcpy(to, (const char *)p->bytes + offset, len);
@@ -148,8 +134,18 @@ static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_
 	case RK_PIECE_ORIGIN:
 		break;
 	}
-	return p->edit ? read_edited(p, offset, to, len, err) :
-			 read_origin(p->origin, offset, to, len, err);
+	if (!p->edit)
+		return read_origin(p->origin, offset, to, len, err);
+	/* the original bytes as far as they go, then the edit on top */
+	if (offset < p->origin->size) {
+		old = rk_min(p->origin->size - offset, len);
+		rc = read_origin(p->origin, offset, to, old, err);
+		if (rc < 0)
+			return rc;
+	}
+	memset((char *)to + old, 0, len - old);
+	rk_elf_edit_apply(p->edit, offset, to, len);
+	return 0;
 }
 
 /* The piece that has the byte at `offset`. */
@@ -172,19 +168,21 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 		    struct rk_error *err)
 {
 	const struct rk_content *c = content;
-	int rc = 0;
+	size_t n;
 
 	if (offset > c->size || len > c->size - offset)
 		return rk_fail(err, RK_E_USAGE, "read past the end of a file");
-	for (size_t i = find(c, offset), done = 0; done < len && rc == 0; i++) {
+	for (size_t i = find(c, offset), done = 0; done < len; i++, done += n) {
 		const struct rk_piece *p = &c->pieces[i];
 		uint64_t from = offset + done - p->at;
-		size_t n = p->size - from < len - done ? (size_t)(p->size - from) : len - done;
+		int rc;
 
+		n = rk_min(p->size - from, len - done);
 		rc = read_piece(p, from, (char *)to + done, n, err);
-		done += n;
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- looked at ---- */
@@ -192,7 +190,7 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
 		   struct rk_error *err)
 {
-	*ret_len = o->size < len ? (size_t)o->size : len;
+	*ret_len = rk_min(o->size, len);
 	return *ret_len ? read_origin(o, 0, to, *ret_len, err) : 0;
 }
 
@@ -203,11 +201,10 @@ int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_err
 
 	if (!o->path)
 		return rk_view_spill(o->spill, o->offset, (size_t)o->size, ret, err);
-	rc = rk_file_open(o->path, &f, err);
-	if (rc == 0 && !is_same(o, f))
-		rc = changed(o, err);
-	if (rc == 0)
-		rc = rk_view_file(f, ret, err);
+	rc = open_same(o, &f, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_view_file(f, ret, err);
 	rk_file_close(f);
 	return rc;
 }

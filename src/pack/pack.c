@@ -25,9 +25,7 @@ struct rk_pack {
 	size_t npackages;
 };
 
-/* ---- the plan, printed ---- */
-
-/* ---- for people ---- */
+/* ---- the plan, for people ---- */
 
 /* "edit  lib/libx.so.1 <- core-hip_lib_generic: lib/libx.so.1.2; SONAME; rpath '...'" */
 static void put_file(struct rk_bytes *out, const struct rk_pack_file *f)
@@ -47,30 +45,12 @@ static void put_file(struct rk_bytes *out, const struct rk_pack_file *f)
 	rk_bytes_put_u8(out, '\n');
 }
 
-/* One line for each artifact and reason. */
-static void put_left(struct rk_bytes *out, const struct rk_pack_left *v, size_t n)
-{
-	size_t same = 0;
-
-	for (size_t i = 0; i < n; i += same) {
-		for (same = 1; i + same < n && !strcmp(v[i].artifact, v[i + same].artifact) &&
-			       !strcmp(v[i].reason, v[i + same].reason);)
-			same++;
-		rk_bytes_puts(out, "  ");
-		rk_put_printable(out, v[i].artifact, strlen(v[i].artifact), true);
-		if (*v[i].path)
-			rk_bytes_printf(out, ": %zu file%s; ", same, same == 1 ? "" : "s");
-		else
-			rk_bytes_puts(out, ": whole artifact; ");
-		rk_put_printable(out, v[i].reason, strlen(v[i].reason), true);
-		rk_bytes_put_u8(out, '\n');
-	}
-}
-
 static void put_plan_text(struct rk_bytes *out, const void *what,
 			  const struct rk_render_options *look)
 {
 	const struct rk_pack *p = what;
+	const struct rk_pack_left *v = p->plan->left;
+	size_t n = p->plan->nleft, same;
 
 	(void)look;
 	for (size_t i = 0; i < p->npackages; i++) {
@@ -81,12 +61,25 @@ static void put_plan_text(struct rk_bytes *out, const void *what,
 		for (size_t f = 0; f < k->nfiles; f++)
 			put_file(out, &k->files[f]);
 	}
-	if (p->plan->nleft)
+	if (n)
 		rk_bytes_puts(out, "\nleft out:\n");
-	put_left(out, p->plan->left, p->plan->nleft);
+	/* one line for each artifact and reason */
+	for (size_t i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && !strcmp(v[i].artifact, v[i + same].artifact) &&
+			       !strcmp(v[i].reason, v[i + same].reason);)
+			same++;
+		rk_bytes_puts(out, "  ");
+		rk_put_printable(out, v[i].artifact, strlen(v[i].artifact), true);
+		if (*v[i].path)
+			rk_bytes_printf(out, ": %zu file%s; ", same, rk_plural(same));
+		else
+			rk_bytes_puts(out, ": whole artifact; ");
+		rk_put_printable(out, v[i].reason, strlen(v[i].reason), true);
+		rk_bytes_put_u8(out, '\n');
+	}
 }
 
-/* ---- for programs ---- */
+/* ---- the plan, for programs ---- */
 
 static void file_json(struct rk_json_out *j, const struct rk_pack_file *f)
 {
@@ -160,12 +153,6 @@ static void put_plan_json(struct rk_bytes *out, const void *what,
 	rk_json_end(&j);
 }
 
-static void cell(struct rk_bytes *out, const char *text, char end)
-{
-	rk_csv_cell(out, text, strlen(text));
-	rk_bytes_put_u8(out, (uint8_t)end);
-}
-
 static void put_plan_csv(struct rk_bytes *out, const void *what,
 			 const struct rk_render_options *look)
 {
@@ -177,14 +164,14 @@ static void put_plan_csv(struct rk_bytes *out, const void *what,
 		const struct rk_pack_package *k = &p->packages[i];
 
 		for (size_t f = 0; f < k->nfiles; f++) {
-			cell(out, k->logical, ',');
-			cell(out, k->file, ',');
-			cell(out, k->files[f].path, ',');
-			cell(out, k->files[f].action, ',');
+			rk_csv_text(out, k->logical, ',');
+			rk_csv_text(out, k->file, ',');
+			rk_csv_text(out, k->files[f].path, ',');
+			rk_csv_text(out, k->files[f].action, ',');
 			rk_bytes_printf(out, "%" PRIu64 ",", k->files[f].size);
-			cell(out, k->files[f].source, ',');
-			cell(out, k->files[f].reason, ',');
-			cell(out, k->files[f].edit, '\n');
+			rk_csv_text(out, k->files[f].source, ',');
+			rk_csv_text(out, k->files[f].reason, ',');
+			rk_csv_text(out, k->files[f].edit, '\n');
 		}
 	}
 }
@@ -192,55 +179,37 @@ static void put_plan_csv(struct rk_bytes *out, const void *what,
 /* ---- the result of verify ---- */
 
 /* Names come from archives: escape control characters, so that a terminal does not obey them. */
-static void put_line(struct rk_bytes *out, const char *s)
-{
-	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			rk_bytes_printf(out, "\\x%02x", (unsigned char)*s);
-		else
-			rk_bytes_put_u8(out, (uint8_t)*s);
-	}
-}
-
-static void put_finding(struct rk_bytes *out, const struct rk_pack_finding *f)
-{
-	put_line(out, f->package);
-	rk_bytes_puts(out, ": ");
-	if (f->path[0]) {
-		put_line(out, f->path);
-		rk_bytes_puts(out, ": ");
-	}
-	put_line(out, f->text);
-	rk_bytes_printf(out, f->note ? " [%s, note]\n" : " [%s]\n", f->kind);
-}
-
-static void put_count(struct rk_bytes *out, size_t n, const char *one, const char *many)
-{
-	rk_bytes_printf(out, "%zu %s", n, n == 1 ? one : many);
-}
-
 static void put_proof_text(struct rk_bytes *out, const void *what,
 			   const struct rk_render_options *look)
 {
 	const struct rk_pack_proof *p = what;
 
 	(void)look;
-	for (size_t i = 0; i < p->nfindings; i++)
-		put_finding(out, &p->findings[i]);
-	put_count(out, p->packages, "package", "packages");
-	rk_bytes_puts(out, ", ");
-	put_count(out, p->files, "file", "files");
-	rk_bytes_puts(out, ", ");
-	put_count(out, p->libraries, "program or library", "programs and libraries");
-	rk_bytes_puts(out, ": ");
+	for (size_t i = 0; i < p->nfindings; i++) {
+		const struct rk_pack_finding *f = &p->findings[i];
+
+		rk_put_plain(out, f->package);
+		rk_bytes_puts(out, ": ");
+		if (f->path[0]) {
+			rk_put_plain(out, f->path);
+			rk_bytes_puts(out, ": ");
+		}
+		rk_put_plain(out, f->text);
+		rk_bytes_printf(out, f->note ? " [%s, note]\n" : " [%s]\n", f->kind);
+	}
+	rk_bytes_printf(out, "%zu package%s, %zu file%s, ", p->packages, rk_plural(p->packages),
+			p->files, rk_plural(p->files));
+	if (p->libraries == 1)
+		rk_bytes_puts(out, "1 program or library: ");
+	else
+		rk_bytes_printf(out, "%zu programs and libraries: ", p->libraries);
 	if (p->faults)
-		put_count(out, p->faults, "fault", "faults");
+		rk_bytes_printf(out, "%zu fault%s", p->faults, rk_plural(p->faults));
 	else
 		rk_bytes_puts(out, "OK");
-	if (p->nfindings > p->faults) {
-		rk_bytes_puts(out, ", ");
-		put_count(out, p->nfindings - p->faults, "note", "notes");
-	}
+	if (p->nfindings > p->faults)
+		rk_bytes_printf(out, ", %zu note%s", p->nfindings - p->faults,
+				rk_plural(p->nfindings - p->faults));
 	if (p->glibc[0])
 		rk_bytes_printf(out, "; glibc %s", p->glibc);
 	if (p->platform_tag[0])
@@ -287,14 +256,11 @@ static void put_proof_csv(struct rk_bytes *out, const void *what,
 	rk_bytes_puts(out, "kind,note,package,path,text\n");
 	for (size_t i = 0; i < p->nfindings; i++) {
 		const struct rk_pack_finding *f = &p->findings[i];
-		const char *const cells[] = { f->package, f->path, f->text };
 
-		rk_bytes_printf(out, "%s,%d", f->kind, f->note);
-		for (unsigned k = 0; k < 3; k++) {
-			rk_bytes_puts(out, ",");
-			rk_csv_cell(out, cells[k], strlen(cells[k]));
-		}
-		rk_bytes_puts(out, "\n");
+		rk_bytes_printf(out, "%s,%d,", f->kind, f->note);
+		rk_csv_text(out, f->package, ',');
+		rk_csv_text(out, f->path, ',');
+		rk_csv_text(out, f->text, '\n');
 	}
 }
 
@@ -325,8 +291,8 @@ static struct rk_pack_file file_of(struct rk_arena *a, const char *path,
 	if (!item)
 		return f;
 	f.action = rk_pack_action_names[item->action];
-	f.edit = item->edit ? item->edit : "";
-	f.reason = item->reason ? item->reason : "";
+	f.edit = rk_text_or_empty(item->edit);
+	f.reason = rk_text_or_empty(item->reason);
 	if (item->entry)
 		f.source = rk_arena_textf(a, "%s: %s", item->entry->artifact->label,
 					  item->entry->path);

@@ -26,83 +26,67 @@ static int add_member(struct rk_pack_plan *p, struct rk_pack_members *l, struct 
 	return m.path ? 0 : rk_fail_nomem(err);
 }
 
-static bool inside(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return n && !strncmp(path, folder, n) && path[n] == '/';
-}
-
 static int by_order(const void *a, const void *b)
 {
 	return rk_pack_order(((const struct rk_pack_member *)a)->path, false,
 			     ((const struct rk_pack_member *)b)->path, false);
 }
 
-static int add_items(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_pack_members *ret,
-		     struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < d->n && rc == 0; i++) {
-		const struct rk_pack_item *item = &d->items[i];
-		struct rk_pack_member m = { NULL, item->content, item->mode | S_IFREG, item };
-
-		if (!item->content)
-			continue;
-		m.path = rk_arena_textf(p->arena, "%s/%s", d->platform, item->path);
-		rc = add_member(p, ret, m, err);
-	}
-	return rc;
-}
-
+/* The generated files that are below the folder (`in`), or those that are not. */
 static int add_made(struct rk_pack_plan *p, const struct rk_made_list *made, const char *folder,
 		    bool in, struct rk_pack_members *ret, struct rk_error *err)
 {
-	int rc = 0;
+	size_t len = strlen(folder);
 
-	for (size_t i = 0; i < made->n && rc == 0; i++) {
+	for (size_t i = 0; i < made->n; i++) {
 		const struct rk_made *m = &made->v[i];
+		struct rk_pack_member member = { m->path, m->content, m->mode | S_IFREG, NULL };
+		int rc;
 
-		if (inside(m->path, folder) == in)
-			rc = add_member(p, ret,
-					(struct rk_pack_member){ m->path, m->content,
-								 m->mode | S_IFREG, NULL },
-					err);
+		if ((len && !strncmp(m->path, folder, len) && m->path[len] == '/') != in)
+			continue;
+		rc = add_member(p, ret, member, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
-}
-
-static int wheel_members(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
-			 struct rk_pack_members *ret, struct rk_error *err)
-{
-	bool tree = d->kind->role != RK_PACK_DEVEL; /* devel's is in its archive */
-	struct rk_made_list python = { 0 }, info = { 0 };
-	int rc;
-
-	if ((rc = rk_meta_python(p, d, &python, err)) < 0 ||
-	    (rc = rk_meta_dist_info(p, d, tag, &info, err)) < 0)
-		return rc;
-	if (tree && ((rc = add_items(p, d, ret, err)) < 0 ||
-		     (rc = add_made(p, &python, d->platform, true, ret, err)) < 0))
-		return rc;
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_order);
-	rc = add_made(p, &python, d->platform, false, ret, err);
-	return rc < 0 ? rc : add_made(p, &info, d->platform, false, ret, err);
+	return 0;
 }
 
 int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		    struct rk_pack_members *ret, struct rk_error *err)
 {
-	struct rk_made_list made = { 0 };
+	struct rk_made_list python = { 0 }, info = { 0 };
 	int rc;
 
 	*ret = (struct rk_pack_members){ 0 };
-	if (d->kind->role != RK_PACK_META)
-		return wheel_members(p, d, tag, ret, err);
-	rc = rk_meta_sdist(p, d, &made, err);
-	return rc < 0 ? rc : add_made(p, &made, "", false, ret, err);
+	if (d->kind->role == RK_PACK_META) {
+		rc = rk_meta_sdist(p, d, &info, err);
+		return rc < 0 ? rc : add_made(p, &info, "", false, ret, err);
+	}
+	if ((rc = rk_meta_python(p, d, &python, err)) < 0 ||
+	    (rc = rk_meta_dist_info(p, d, tag, &info, err)) < 0)
+		return rc;
+	if (d->kind->role != RK_PACK_DEVEL) { /* devel's tree is in its archive */
+		for (size_t i = 0; i < d->n; i++) {
+			const struct rk_pack_item *item = &d->items[i];
+			struct rk_pack_member m = { NULL, item->content, item->mode | S_IFREG,
+						    item };
+
+			if (!item->content)
+				continue;
+			m.path = rk_arena_textf(p->arena, "%s/%s", d->platform, item->path);
+			rc = add_member(p, ret, m, err);
+			if (rc < 0)
+				return rc;
+		}
+		rc = add_made(p, &python, d->platform, true, ret, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_order);
+	rc = add_made(p, &python, d->platform, false, ret, err);
+	return rc < 0 ? rc : add_made(p, &info, d->platform, false, ret, err);
 }
 
 /* ---- files ---- */
@@ -132,20 +116,19 @@ static int add_record(struct build *b, const struct rk_dist *d, struct rk_zip *z
 		      const struct rk_zip_member *members, size_t n, struct rk_error *err)
 {
 	const char *dir = rk_dist_info_dir(b->plan->arena, d, b->plan->version);
-	const char *name = dir ? rk_arena_textf(b->plan->arena, "%s/RECORD", dir) : NULL;
-	struct rk_zip_member record = { .name = name,
-					.mode = S_IFREG | 0644,
-					.read = rk_zip_read_memory };
+	struct rk_zip_member record = { .mode = S_IFREG | 0644, .read = rk_zip_read_memory };
 	struct rk_bytes text;
 	int rc;
 
+	if (!dir || !(record.name = rk_arena_textf(b->plan->arena, "%s/RECORD", dir)))
+		return rk_fail_nomem(err);
 	rk_bytes_init(&text, (size_t)1 << 30);
 	for (size_t i = 0; i < n; i++)
 		rk_record_line(&text, members[i].name, members[i].sha256, members[i].size);
-	rk_bytes_printf(&text, "%s,,\n", name ? name : "");
+	rk_record_line(&text, record.name, NULL, 0);
 	record.size = text.len;
 	record.arg = text.data;
-	rc = text.bad || !name ? rk_fail_nomem(err) : rk_zip_add(z, &record, 1, err);
+	rc = text.bad ? rk_fail_nomem(err) : rk_zip_add(z, &record, 1, err);
 	rk_bytes_release(&text);
 	return rc;
 }
@@ -173,47 +156,41 @@ static int zip_all(struct build *b, const struct rk_dist *d, struct rk_output *o
 		zo.progress = on_progress;
 		zo.progress_arg = b;
 	}
-	rc = rk_zip_new(out, b->pool, &zo, &z, err);
-	if (rc == 0)
-		rc = rk_zip_add(z, members, from->n, err);
-	if (rc == 0)
-		rc = add_record(b, d, z, members, from->n, err);
-	if (rc == 0)
-		rc = rk_zip_finish(z, err);
+	if ((rc = rk_zip_new(out, b->pool, &zo, &z, err)) < 0 ||
+	    (rc = rk_zip_add(z, members, from->n, err)) < 0 ||
+	    (rc = add_record(b, d, z, members, from->n, err)) < 0)
+		goto out;
+	rc = rk_zip_finish(z, err);
+out:
 	rk_zip_free(z);
 	return rc;
-}
-
-/* devel's tree is one file of its Python package, because wheels cannot hold links. */
-static int add_inner(struct build *b, const struct rk_dist *d, struct rk_pack_members *members,
-		     struct rk_spill **ret, struct rk_error *err)
-{
-	struct rk_pack_plan *p = b->plan;
-	struct rk_pack_member m = { .mode = S_IFREG | 0644 };
-	int rc;
-
-	m.path =
-		rk_arena_textf(p->arena, "%s/_devel.tar%s", d->module, b->o->devel_xz ? ".xz" : "");
-	if (!m.path)
-		return rk_fail_nomem(err);
-	rc = rk_devel_tar(p, d, b->epoch, b->o->devel_xz, rk_pool_threads(b->pool), b->o->tmpdir,
-			  &m.content, ret, err);
-	return rc < 0 ? rc : add_member(p, members, m, err);
 }
 
 static int build_wheel(struct build *b, const struct rk_dist *d, const char *path,
 		       struct rk_pack_members *members, struct rk_error *err)
 {
+	const bool devel = d->kind->role == RK_PACK_DEVEL, xz = b->o->devel_xz;
+	struct rk_arena *arena = b->plan->arena;
 	struct rk_output *out = NULL;
 	struct rk_spill *spill = NULL;
-	bool inner = d->kind->role == RK_PACK_DEVEL;
-	int rc = 0;
+	int rc;
 
-	if (inner)
-		rc = add_inner(b, d, members, &spill, err);
-	if (rc < 0 || (rc = rk_output_open(path, &out, err)) < 0)
+	if (devel) {
+		/* its tree is one file of its Python package, because wheels cannot hold links */
+		struct rk_pack_member m = { .mode = S_IFREG | 0644 };
+
+		m.path = rk_arena_textf(arena, "%s/_devel.tar%s", d->module, xz ? ".xz" : "");
+		if (!m.path)
+			return rk_fail_nomem(err);
+		if ((rc = rk_devel_tar(b->plan, d, b->epoch, xz, rk_pool_threads(b->pool),
+				       b->o->tmpdir, &m.content, &spill, err)) < 0 ||
+		    (rc = add_member(b->plan, members, m, err)) < 0)
+			goto out;
+	}
+	rc = rk_output_open(path, &out, err);
+	if (rc < 0)
 		goto out;
-	rc = zip_all(b, d, out, members, inner && b->o->devel_xz, err);
+	rc = zip_all(b, d, out, members, devel && xz, err);
 	if (rc == 0)
 		rc = rk_output_commit(out, err);
 	else
@@ -223,22 +200,6 @@ out:
 	return rc;
 }
 
-/* ---- an sdist ---- */
-
-static int build_sdist(struct build *b, const char *path, const struct rk_pack_members *members,
-		       struct rk_error *err)
-{
-	struct rk_made_list list = { .n = members->n, .cap = members->n };
-
-	list.v = rk_arena_alloc(b->plan->arena, (members->n + 1) * sizeof(*list.v));
-	if (!list.v)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < members->n; i++)
-		list.v[i] = (struct rk_made){ members->v[i].path, members->v[i].content,
-					      members->v[i].mode & 07777 };
-	return rk_sdist_write(path, &list, b->epoch, b->level ? b->level : 6, err);
-}
-
 /* ---- all of them ---- */
 
 int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
@@ -246,10 +207,11 @@ int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *
 {
 	const char *slash = *d->subdir ? "/" : "", *file;
 
-	file = d->kind->role == RK_PACK_META ?
-		       rk_arena_textf(p->arena, "%s-%s.tar.gz",
-				      rk_pep503_name(p->arena, d->dist, '_'), p->version) :
-		       rk_wheel_name(p->arena, d, p->version, tag);
+	if (d->kind->role == RK_PACK_META)
+		file = rk_arena_textf(p->arena, "%s-%s.tar.gz",
+				      rk_pep503_name(p->arena, d->dist, '_'), p->version);
+	else
+		file = rk_wheel_name(p->arena, d, p->version, tag);
 	*ret = file ? rk_arena_textf(p->arena, "dist/%s%s%s", d->subdir, slash, file) : NULL;
 	return *ret ? 0 : rk_fail_nomem(err);
 }
@@ -275,21 +237,38 @@ static int make_folder(char *path, size_t dest_len, struct rk_error *err)
 
 static int build_dist(struct build *b, const struct rk_dist *d, struct rk_error *err)
 {
+	struct rk_made_list sources = { 0 };
 	struct rk_pack_members members;
 	const char *target = NULL;
-	char *path = NULL;
-	int rc = rk_pack_target(b->plan, d, b->tag, &target, err);
+	char *path;
+	int rc;
 
-	if (rc < 0 || (rc = rk_pack_members(b->plan, d, b->tag, &members, err)) < 0)
+	if ((rc = rk_pack_target(b->plan, d, b->tag, &target, err)) < 0 ||
+	    (rc = rk_pack_members(b->plan, d, b->tag, &members, err)) < 0)
 		return rc;
 	path = rk_strf("%s/%s", b->o->dest_dir, target);
-	rc = path ? make_folder(path, strlen(b->o->dest_dir), err) : rk_fail_nomem(err);
-	if (rc == 0 && d->kind->role == RK_PACK_META)
-		rc = build_sdist(b, path, &members, err);
-	else if (rc == 0)
+	if (!path)
+		return rk_fail_nomem(err);
+	rc = make_folder(path, strlen(b->o->dest_dir), err);
+	if (rc < 0)
+		goto out;
+	if (d->kind->role == RK_PACK_META) {
+		sources.n = sources.cap = members.n;
+		sources.v = rk_arena_alloc(b->plan->arena, (members.n + 1) * sizeof(*sources.v));
+		if (!sources.v) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		for (size_t i = 0; i < members.n; i++)
+			sources.v[i] = (struct rk_made){ members.v[i].path, members.v[i].content,
+							 members.v[i].mode & 07777 };
+		rc = rk_sdist_write(path, &sources, b->epoch, b->level ? b->level : 6, err);
+	} else {
 		rc = build_wheel(b, d, path, &members, err);
+	}
 	for (size_t i = 0; i < members.n; i++)
 		b->done += members.v[i].content->size;
+out:
 	rk_free(path);
 	return rc;
 }

@@ -75,10 +75,13 @@ static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err
 {
 	const char *top = rk_arena_textf(a, "%s/simple", dir), *page;
 	char head[HEAD_BYTES];
-	DIR *d = top ? opendir(top) : NULL;
 	struct dirent *e;
-	int rc = top ? 0 : rk_fail_nomem(err);
+	int rc = 0;
+	DIR *d;
 
+	if (!top)
+		return rk_fail_nomem(err);
+	d = opendir(top);
 	while (d && rc == 0 && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
@@ -150,68 +153,61 @@ static bool ends(const char *s, const char *end)
 	return rk_text_ends(s, strlen(s), end);
 }
 
-/* Length of a name that pip can request; 0: it has other characters. */
-static size_t plain_length(const char *name, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._",
-			    name[i]))
-			return 0;
-	return len;
-}
-
-/* NAME of NAME-VERSION...: up to the first dash (wheels), or the last before a digit (sdists). */
+/*
+ * NAME of NAME-VERSION...: up to the first dash (wheels), or the last before a digit (sdists). 0:
+ * none, or pip cannot request it because it has other characters.
+ */
 static size_t name_length(const char *file)
 {
-	const char *at = NULL;
+	size_t len = 0;
 
-	if (ends(file, ".whl"))
-		return plain_length(file,
-				    strcspn(file, "-") < strlen(file) ? strcspn(file, "-") : 0);
-	if (!ends(file, ".tar.gz") && !ends(file, ".zip"))
+	if (ends(file, ".whl")) {
+		len = strcspn(file, "-");
+		if (!file[len])
+			return 0;
+	} else if (ends(file, ".tar.gz") || ends(file, ".zip")) {
+		for (const char *c = file; (c = strchr(c, '-')); c++)
+			if (c[1] >= '0' && c[1] <= '9')
+				len = (size_t)(c - file);
+	}
+	if (strspn(file, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") < len)
 		return 0;
-	for (const char *c = file; (c = strchr(c, '-')); c++)
-		if (c[1] >= '0' && c[1] <= '9')
-			at = c;
-	return at ? plain_length(file, (size_t)(at - file)) : 0;
-}
-
-/* The folder below dir/ or dir/dist/ that makes a set of its own; NULL: too deep, or our pages. */
-static const char *folder_of(struct indexing *x, const char *relpath)
-{
-	const char *from = relpath, *slash;
-
-	if (!strncmp(from, "dist/", 5))
-		from += 5;
-	slash = strchr(from, '/');
-	if (!slash)
-		return "";
-	if (strchr(slash + 1, '/') || !strncmp(from, "simple/", 7))
-		return NULL;
-	return rk_arena_text(x->arena, relpath, (size_t)(slash - relpath) + 1);
+	return len;
 }
 
 static int add(struct indexing *x, const char *path, size_t top)
 {
-	const char *file = rk_base_name(path);
-	size_t name = name_length(file);
-	struct package *v = name ? rk_grow(x->v, &x->cap, x->n + 1, sizeof(*v)) : NULL;
-	struct package p = { 0 };
+	size_t name = name_length(rk_base_name(path));
+	struct package p = { .folder = "" }, *v;
+	const char *from, *slash;
 
 	if (!name)
 		return 0;
+	v = rk_grow(x->v, &x->cap, x->n + 1, sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(x->err);
 	x->v = v;
 	p.path = rk_arena_text(x->arena, path, strlen(path));
-	p.project = rk_arena_text(x->arena, file, name);
-	if (!p.path || !p.project || !(p.project = rk_pep503_name(x->arena, p.project, '-')))
+	if (!p.path)
 		return rk_fail_nomem(x->err);
 	p.relpath = p.path + top;
 	p.file = rk_base_name(p.path);
-	p.folder = folder_of(x, p.relpath);
-	if (p.folder)
-		v[x->n++] = p;
+	p.project = rk_arena_text(x->arena, p.file, name);
+	if (!p.project || !(p.project = rk_pep503_name(x->arena, p.project, '-')))
+		return rk_fail_nomem(x->err);
+
+	/* the folder below dir/ or dir/dist/ makes a set of its own; skip our pages and deeper ones */
+	from = p.relpath;
+	if (!strncmp(from, "dist/", 5))
+		from += 5;
+	slash = strchr(from, '/');
+	if (slash && (strchr(slash + 1, '/') || !strncmp(from, "simple/", 7)))
+		return 0;
+	if (slash)
+		p.folder = rk_arena_text(x->arena, p.relpath, (size_t)(slash - p.relpath) + 1);
+	if (!p.folder)
+		return rk_fail_nomem(x->err);
+	v[x->n++] = p;
 	return 0;
 }
 
@@ -220,8 +216,11 @@ static int by_name(const void *a, const void *b)
 	const struct package *x = a, *y = b;
 	int c = strcmp(x->project, y->project);
 
-	c = c ? c : strcmp(x->file, y->file);
-	return c ? c : strcmp(x->relpath, y->relpath);
+	if (!c)
+		c = strcmp(x->file, y->file);
+	if (!c)
+		c = strcmp(x->relpath, y->relpath);
+	return c;
 }
 
 static int find_packages(struct indexing *x)
@@ -233,16 +232,19 @@ static int find_packages(struct indexing *x)
 	if (!rk_is_dir(x->dir))
 		return rk_fail(x->err, RK_E_USAGE, "'%s' is not a folder", x->dir);
 	rc = rk_walk_dir(x->dir, &found, x->err);
+	if (rc < 0)
+		return rc;
 	while (top > 1 && x->dir[top - 1] == '/')
 		top--;
 	for (size_t i = 0; i < found.n && rc == 0; i++)
 		rc = add(x, found.paths[i], top + 1);
 	rk_walk_release(&found);
-	if (rc == 0 && !x->n)
-		rc = rk_fail(x->err, RK_E_USAGE, "there are no packages in '%s'", x->dir);
-	if (rc == 0)
-		qsort(x->v, x->n, sizeof(*x->v), by_name);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (!x->n)
+		return rk_fail(x->err, RK_E_USAGE, "there are no packages in '%s'", x->dir);
+	qsort(x->v, x->n, sizeof(*x->v), by_name);
+	return 0;
 }
 
 /* ---- what is known of each ---- */
@@ -253,16 +255,23 @@ static int sum_file(struct indexing *x, struct package *p)
 	struct rk_file *f = NULL;
 	struct rk_sha256 s;
 	size_t n = 1;
-	int rc = block ? rk_file_open(p->path, &f, x->err) : rk_fail_nomem(x->err);
+	int rc;
 
+	if (!block)
+		return rk_fail_nomem(x->err);
+	rc = rk_file_open(p->path, &f, x->err);
+	if (rc < 0)
+		goto out;
 	rk_sha256_begin(&s);
-	while (rc == 0 && n) {
+	while (n) {
 		rc = rk_file_read(f, block, BLOCK_BYTES, &n, x->err);
-		if (rc == 0)
-			rk_sha256_add(&s, block, n);
+		if (rc < 0)
+			goto out;
+		rk_sha256_add(&s, block, n);
 	}
 	rk_sha256_end(&s, sum);
 	hex(sum, p->sum);
+out:
 	rk_file_close(f);
 	rk_free(block);
 	return rc;
@@ -287,46 +296,36 @@ static const struct rk_zip_entry *metadata_of(struct rk_zip_file *z)
 static int keep_requires(struct indexing *x, struct package *p, const char *text)
 {
 	static const char name[] = "Requires-Python:";
+	const char *line = text, *value;
 
-	for (const char *line = text; line && *line && *line != '\n';) {
+	while (*line && *line != '\n') {
 		size_t len = strcspn(line, "\r\n");
 
 		if (rk_text_iprefix(line, len, name)) {
-			const char *value = line + sizeof(name) - 1;
-
+			value = line + sizeof(name) - 1;
 			while (*value == ' ')
 				value++;
 			p->requires = rk_arena_text(x->arena, value, (size_t)(line + len - value));
 			return p->requires ? 0 : rk_fail_nomem(x->err);
 		}
 		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
+		if (!line)
+			break;
+		line++;
 	}
 	return 0;
 }
 
-/* FILE.metadata, which pip asks for instead of the wheel. */
-static int write_metadata(struct indexing *x, struct package *p, const char *text, size_t len)
-{
-	const char *path = rk_arena_textf(x->arena, "%s.metadata", p->path);
-	uint8_t sum[RK_SHA256_BYTES];
-	int rc;
-
-	if (!path)
-		return rk_fail_nomem(x->err);
-	rc = rk_write_file(path, text, len, x->err);
-	rk_sha256(text, len, sum);
-	hex(sum, p->metadata);
-	return rc;
-}
-
+/* Also writes FILE.metadata, which pip asks for instead of the wheel. */
 static int read_wheel(struct indexing *x, struct package *p)
 {
+	const char *path = rk_arena_textf(x->arena, "%s.metadata", p->path);
 	const struct rk_zip_entry *e;
+	uint8_t sum[RK_SHA256_BYTES];
 	struct rk_zip_file *z = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int rc = rk_zip_open(p->path, &z, x->err);
+	int rc = path ? rk_zip_open(p->path, &z, x->err) : rk_fail_nomem(x->err);
 
 	if (rc < 0)
 		goto out;
@@ -337,9 +336,11 @@ static int read_wheel(struct indexing *x, struct package *p)
 		goto out;
 	}
 	if ((rc = rk_zip_load(z, e, METADATA_MAX_BYTES, &text, &len, x->err)) < 0 ||
-	    (rc = keep_requires(x, p, text)) < 0)
+	    (rc = keep_requires(x, p, text)) < 0 ||
+	    (rc = rk_write_file(path, text, len, x->err)) < 0)
 		goto out;
-	rc = write_metadata(x, p, text, len);
+	rk_sha256(text, len, sum);
+	hex(sum, p->metadata);
 out:
 	if (rc < 0)
 		rk_error_at(x->err, p->path, 0, 0);
@@ -350,17 +351,16 @@ out:
 
 static int learn(struct indexing *x)
 {
-	int rc = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		int rc = sum_file(x, &x->v[i]);
 
-	for (size_t i = 0; i < x->n && rc == 0; i++) {
-		rc = sum_file(x, &x->v[i]);
-		if (rc == 0 && ends(x->v[i].file, ".whl"))
-			rc = read_wheel(x, &x->v[i]);
+		if (rc < 0 || (ends(x->v[i].file, ".whl") && (rc = read_wheel(x, &x->v[i])) < 0))
+			return rc;
 	}
-	for (size_t i = 1; i < x->n && rc == 0; i++)
+	for (size_t i = 1; i < x->n; i++)
 		if (!strcmp(x->v[i].file, x->v[i - 1].file) && strcmp(x->v[i].sum, x->v[i - 1].sum))
 			x->v[i].differs = x->v[i - 1].differs = true;
-	return rc;
+	return 0;
 }
 
 /* ---- pages ---- */
@@ -372,19 +372,6 @@ static void put_escaped(struct rk_bytes *out, const char *s)
 			rk_bytes_printf(out, "&#%d;", *s);
 		else
 			rk_bytes_put_u8(out, (uint8_t)*s);
-	}
-}
-
-static void put_quoted(struct rk_bytes *out, const char *s)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-._~/";
-
-	for (; *s; s++) {
-		if (strchr(plain, *s))
-			rk_bytes_put_u8(out, (uint8_t)*s);
-		else
-			rk_bytes_printf(out, "%%%02X", (unsigned char)*s);
 	}
 }
 
@@ -413,8 +400,16 @@ static int end_page(struct indexing *x, struct rk_bytes *out, const char *dir)
 /* `up`: relative path from the page to the folder. */
 static void put_package(struct rk_bytes *out, const struct package *p, const char *up)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-._~/";
+
 	rk_bytes_printf(out, "<a href=\"%s", up);
-	put_quoted(out, p->relpath);
+	for (const char *s = p->relpath; *s; s++) {
+		if (strchr(plain, *s))
+			rk_bytes_put_u8(out, (uint8_t)*s);
+		else
+			rk_bytes_printf(out, "%%%02X", (unsigned char)*s);
+	}
 	rk_bytes_printf(out, "#sha256=%s\"", p->sum);
 	if (p->requires) {
 		rk_bytes_puts(out, " data-requires-python=\"");
@@ -441,67 +436,62 @@ struct tree {
 
 static bool listed(const struct tree *t, const struct package *p)
 {
-	return t->folder[0] ? !p->folder[0] || !strcmp(p->folder, t->folder) : !p->differs;
+	if (!t->folder[0])
+		return !p->differs;
+	return !p->folder[0] || !strcmp(p->folder, t->folder);
 }
 
-/* The same file in two folders is listed once. */
-static bool repeats(const struct tree *t, const struct package *p, const struct package *before)
-{
-	return before && !strcmp(p->file, before->file) && listed(t, before);
-}
-
+/* 1: the page has packages; 0: there are none, and no page. */
 static int write_project(const struct tree *t, size_t from, size_t to, size_t *files)
 {
 	struct indexing *x = t->x;
 	const struct package *before = NULL;
 	const char *dir = rk_arena_textf(x->arena, "%s/%s", t->top, x->v[from].project);
 	struct rk_bytes out;
-	int rc;
+	int rc = 0;
 
 	if (!dir)
 		return rk_fail_nomem(x->err);
 	rk_bytes_init(&out, PAGE_MAX_BYTES);
 	begin_page(&out, x->v[from].project);
 	for (size_t i = from; i < to; i++) {
-		if (!listed(t, &x->v[i]) || repeats(t, &x->v[i], before))
+		/* the same file in two folders is listed once */
+		if (!listed(t, &x->v[i]) || (before && !strcmp(x->v[i].file, before->file)))
 			continue;
 		put_package(&out, &x->v[i], t->up);
 		before = &x->v[i];
 		++*files;
 	}
-	rc = before ? end_page(x, &out, dir) : 0;
+	if (before)
+		rc = end_page(x, &out, dir);
 	rk_bytes_release(&out);
 	return rc < 0 ? rc : before != NULL;
 }
 
 /* ---- removing old pages ---- */
 
-static bool is_project(const struct tree *t, const char *name)
-{
-	for (size_t i = 0; i < t->x->n; i++)
-		if (!strcmp(t->x->v[i].project, name) && listed(t, &t->x->v[i]))
-			return true;
-	return false;
-}
-
+/* Removes old pages of projects that the tree does not list. */
 static int remove_stale(const struct tree *t)
 {
+	struct indexing *x = t->x;
 	DIR *d = opendir(t->top);
 	struct dirent *e;
 	int rc = 0;
 
 	while (d && rc == 0 && (e = readdir(d))) {
 		const char *dir, *page;
+		size_t i = 0;
 
-		if (e->d_name[0] == '.' || is_project(t, e->d_name))
+		while (i < x->n && (strcmp(x->v[i].project, e->d_name) || !listed(t, &x->v[i])))
+			i++;
+		if (e->d_name[0] == '.' || i < x->n)
 			continue;
-		dir = rk_arena_textf(t->x->arena, "%s/%s", t->top, e->d_name);
-		page = dir ? rk_arena_textf(t->x->arena, "%s/index.html", dir) : NULL;
+		dir = rk_arena_textf(x->arena, "%s/%s", t->top, e->d_name);
+		page = dir ? rk_arena_textf(x->arena, "%s/index.html", dir) : NULL;
 		if (!page)
-			rc = rk_fail_nomem(t->x->err);
+			rc = rk_fail_nomem(x->err);
 		else if (rk_is_dir(dir) && is_our_page(dir, page) && (unlink(page) || rmdir(dir)))
-			rc = rk_fail_errno(t->x->err, errno, "cannot remove the old page '%s'",
-					   page);
+			rc = rk_fail_errno(x->err, errno, "cannot remove the old page '%s'", page);
 	}
 	if (d)
 		closedir(d);
@@ -548,7 +538,9 @@ static int write_trees(struct indexing *x)
 	int rc;
 
 	all.top = rk_arena_textf(x->arena, "%s/simple", x->dir);
-	rc = all.top ? write_tree(&all) : rk_fail_nomem(x->err);
+	if (!all.top)
+		return rk_fail_nomem(x->err);
+	rc = write_tree(&all);
 	for (size_t i = 0; i < x->n && rc == 0; i++) {
 		struct tree t = { .x = x, .folder = x->v[i].folder };
 		bool seen = !x->v[i].differs || !t.folder[0];
@@ -559,7 +551,9 @@ static int write_trees(struct indexing *x)
 			continue;
 		t.up = strncmp(t.folder, "dist/", 5) ? "../../../" : "../../../../";
 		t.top = rk_arena_textf(x->arena, "%s/%ssimple", x->dir, t.folder);
-		rc = t.top ? write_tree(&t) : rk_fail_nomem(x->err);
+		if (!t.top)
+			return rk_fail_nomem(x->err);
+		rc = write_tree(&t);
 	}
 	return rc;
 }

@@ -43,7 +43,9 @@ static int read_needed(struct table_reader *r, const struct rk_tree *t, const ch
 {
 	int rc = read_text(r, t, key, NULL, ret);
 
-	return rc == 0 && !*ret ? fault(r, t, "a text is missing") : rc;
+	if (rc < 0)
+		return rc;
+	return *ret ? 0 : fault(r, t, "a text is missing");
 }
 
 /* Room for the members of an array, one more for a NULL at the end; *ret_n 0 where it is absent. */
@@ -235,19 +237,20 @@ static bool is_dist_name(const char *s)
 	return true;
 }
 
+/* Lower case; all but letters and digits are one character. */
+static char folded(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c + 32);
+	return is_word(c) ? c : '-';
+}
+
 /* Package names are equal if they differ only in case and in '-', '_', '.'. */
 static bool same_dist(const char *a, const char *b)
 {
-	while (*a && *b) {
-		char x = *a, y = *b;
-
-		x = (char)(x >= 'A' && x <= 'Z' ? x + 32 : is_word(x) ? x : '-');
-		y = (char)(y >= 'A' && y <= 'Z' ? y + 32 : is_word(y) ? y : '-');
-		if (x != y)
+	for (; *a && *b; a++, b++)
+		if (folded(*a) != folded(*b))
 			return false;
-		a++;
-		b++;
-	}
 	return *a == *b;
 }
 
@@ -289,17 +292,18 @@ int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk
 	if (!f)
 		return fault(&r, NULL, "missing in this build");
 	rc = rk_tree_parse_json(f->text, f->len, TABLE_FILE, &root, err);
-	if (rc == 0)
-		rc = read_list(&r, root, "packages", read_kind, sizeof(*t->kinds), &t->kinds,
-			       &t->n);
+	if (rc < 0)
+		return rc;
+	rc = read_list(&r, root, "packages", read_kind, sizeof(*t->kinds), &t->kinds, &t->n);
 	if (rc == 0 && !t->n)
 		rc = fault(&r, root, "empty");
 	rk_tree_free(root);
 	if (rc == 0 && profiler)
 		rc = rename_profiler(&r, t, profiler);
-	if (rc == 0)
-		*ret = t;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = t;
+	return 0;
 }
 
 const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, const char *logical)
@@ -314,7 +318,7 @@ const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, con
 
 const char *const rk_component_names[] = { "lib", "run", "dbg", "dev", "doc", "test", NULL };
 
-/* Is it a valid Python name? */
+/* Makes it a valid Python name. */
 static void to_identifier(char *s)
 {
 	for (; *s; s++)
@@ -364,17 +368,22 @@ static const char *identifier(struct rk_arena *a, const char *before, const char
 const char *rk_pack_module_name(struct rk_arena *a, const struct rk_pack_kind *k, bool kpack,
 				const char *family)
 {
-	return k->module ? k->module :
-			   identifier(a, "", rk_pack_dist_name(a, k, kpack, family), "");
+	if (k->module)
+		return k->module;
+	return identifier(a, "", rk_pack_dist_name(a, k, kpack, family), "");
 }
 
 const char *rk_pack_platform_name(struct rk_arena *a, const struct rk_pack_table *t,
 				  const struct rk_pack_kind *k, bool kpack, const char *family,
 				  const char *nonce)
 {
-	const struct rk_pack_kind *whose = k->overlays ? rk_pack_table_find(t, k->overlays) : k;
+	const struct rk_pack_kind *whose = NULL;
 
 	if (k->role == RK_PACK_META)
 		return "";
-	return identifier(a, "_", rk_pack_dist_name(a, whose ? whose : k, kpack, family), nonce);
+	if (k->overlays)
+		whose = rk_pack_table_find(t, k->overlays);
+	if (!whose)
+		whose = k;
+	return identifier(a, "_", rk_pack_dist_name(a, whose, kpack, family), nonce);
 }

@@ -16,6 +16,7 @@
 #include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/list.h"
+#include "base/num.h"
 
 /*
  * ---- xz compression in blocks of a fixed size ----
@@ -76,100 +77,76 @@ static int begin(struct packer *x, unsigned threads)
 	return r == LZMA_OK ? 0 : fail(x, r);
 }
 
-/* Moves the compressed bytes to the spill. */
-static int drain(struct packer *x)
-{
-	uint64_t at;
-	int rc = rk_spill_append(x->spill, x->out, CHUNK_BYTES - x->s.avail_out, &at, x->err);
-
-	x->s.next_out = x->out;
-	x->s.avail_out = CHUNK_BYTES;
-	return rc;
-}
-
 /* Encodes the bytes in x->in; with LZMA_FINISH until everything is written. */
 static int feed(struct packer *x, lzma_action action)
 {
-	int rc = 0;
-
-	while (rc == 0) {
+	for (;;) {
 		lzma_ret r = lzma_code(&x->s, action);
 
 		if (r != LZMA_OK && r != LZMA_STREAM_END)
 			return fail(x, r);
-		if (!x->s.avail_out || r == LZMA_STREAM_END)
-			rc = drain(x);
+		if (!x->s.avail_out || r == LZMA_STREAM_END) {
+			uint64_t at;
+			int rc = rk_spill_append(x->spill, x->out, CHUNK_BYTES - x->s.avail_out,
+						 &at, x->err);
+
+			if (rc < 0)
+				return rc;
+			x->s.next_out = x->out;
+			x->s.avail_out = CHUNK_BYTES;
+		}
 		if (r == LZMA_STREAM_END || (action == LZMA_RUN && !x->s.avail_in))
-			break;
+			return 0;
 	}
-	return rc;
 }
 
-static int pack(struct packer *x, const struct rk_content *from)
-{
-	uint64_t at = 0;
-	int rc = 0;
-
-	x->s.next_out = x->out;
-	x->s.avail_out = CHUNK_BYTES;
-	while (rc == 0 && at < from->size) {
-		size_t n = from->size - at < CHUNK_BYTES ? (size_t)(from->size - at) : CHUNK_BYTES;
-
-		rc = rk_content_read(from, at, x->in, n, x->err);
-		x->s.next_in = x->in;
-		x->s.avail_in = n;
-		if (rc == 0)
-			rc = feed(x, LZMA_RUN);
-		at += n;
-	}
-	return rc < 0 ? rc : feed(x, LZMA_FINISH);
-}
-
-/* The spill as a content. */
-static int refer(struct rk_arena *a, struct rk_spill *spill, const struct rk_content **ret,
-		 struct rk_error *err)
-{
-	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
-	struct rk_content *c;
-	int rc = o ? rk_content_new(a, &c, err) : rk_fail_nomem(err);
-
-	if (rc < 0)
-		return rc;
-	*o = (struct rk_origin){ .spill = spill,
-				 .size = rk_spill_size(spill),
-				 .name = "_devel.tar.xz" };
-	rc = rk_content_origin(a, c, o, NULL, err);
-	if (rc == 0)
-		*ret = c;
-	return rc;
-}
-
+/* Compresses to a spill, which becomes the content. */
 static int pack_xz(struct rk_arena *a, const struct rk_content *from, unsigned threads,
 		   const char *tmpdir, const struct rk_content **ret, struct rk_spill **ret_spill,
 		   struct rk_error *err)
 {
 	static const lzma_stream fresh = LZMA_STREAM_INIT;
 	struct packer x = { .s = fresh, .alloc = { .alloc = take, .free = give }, .err = err };
-	int rc = rk_spill_new(tmpdir, &x.spill, err);
+	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
+	struct rk_content *c;
+	int rc;
 
 	x.s.allocator = &x.alloc;
 	x.in = rk_alloc(CHUNK_BYTES);
 	x.out = rk_alloc(CHUNK_BYTES);
-	if (rc == 0 && (!x.in || !x.out))
-		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = begin(&x, threads);
-	if (rc == 0)
-		rc = pack(&x, from);
+	rc = o && x.in && x.out ? rk_spill_new(tmpdir, &x.spill, err) : rk_fail_nomem(err);
+	if (rc < 0 || (rc = begin(&x, threads)) < 0)
+		goto out;
+	x.s.next_out = x.out;
+	x.s.avail_out = CHUNK_BYTES;
+	for (uint64_t at = 0; at < from->size; at += CHUNK_BYTES) {
+		size_t n = rk_min(from->size - at, CHUNK_BYTES);
+
+		rc = rk_content_read(from, at, x.in, n, err);
+		if (rc < 0)
+			goto out;
+		x.s.next_in = x.in;
+		x.s.avail_in = n;
+		rc = feed(&x, LZMA_RUN);
+		if (rc < 0)
+			goto out;
+	}
+	if ((rc = feed(&x, LZMA_FINISH)) < 0 || (rc = rk_content_new(a, &c, err)) < 0)
+		goto out;
+	*o = (struct rk_origin){ .spill = x.spill,
+				 .size = rk_spill_size(x.spill),
+				 .name = "_devel.tar.xz" };
+	rc = rk_content_origin(a, c, o, NULL, err);
+	if (rc < 0)
+		goto out;
+	*ret = c;
+	*ret_spill = x.spill;
+	x.spill = NULL;
+out:
 	lzma_end(&x.s);
 	rk_free(x.in);
 	rk_free(x.out);
-	if (rc == 0)
-		rc = refer(a, x.spill, ret, err);
-	if (rc < 0)
-		rk_spill_free(x.spill);
-	else
-		*ret_spill = x.spill;
+	rk_spill_free(x.spill);
 	return rc;
 }
 
@@ -258,37 +235,11 @@ static int put_header(struct devel *v, const char *path, enum rk_tar_type type, 
 	return v->run.bad ? rk_fail_nomem(v->err) : 0;
 }
 
-static int put_file(struct devel *v, const struct rk_pack_item *it)
-{
-	int rc = put_header(v, it->path, RK_TAR_FILE, NULL, it->mode, it->content->size);
-
-	if (rc == 0)
-		rc = flush(v);
-	if (rc == 0)
-		rc = rk_content_append(v->p->arena, v->out, it->content, v->err);
-	if (rc == 0 && rk_tar_padding(it->content->size))
-		rc = rk_content_zeros(v->p->arena, v->out, rk_tar_padding(it->content->size),
-				      v->err);
-	return rc;
-}
-
 /* ---- folders ---- */
 
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Folders without an item also get a header. A link or file with that path is an error. */
-static int put_folder(struct devel *v, const char *path)
-{
-	const struct rk_pack_item *it = find(v, path);
-
-	if (it && it->action != RK_PACK_DIR)
-		return rk_fail(v->err, RK_E_FORMAT,
-			       "'%s' is a %s in one artifact and a folder in another", path,
-			       it->action == RK_PACK_LINK ? "link" : "file");
-	return put_header(v, path, RK_TAR_DIR, NULL, it ? it->mode : 0755, 0);
 }
 
 /* Adds all folders above a path that `before` does not share. */
@@ -319,13 +270,28 @@ static int put_folders(struct devel *v)
 		if (it->action == RK_PACK_DIR)
 			rk_list_add(&list, it->path);
 	}
-	if (list.bad)
+	if (list.bad) {
 		rc = rk_fail_nomem(v->err);
-	else if (list.n)
+		goto out;
+	}
+	if (list.n)
 		qsort(list.v, list.n, sizeof(*list.v), by_text);
-	for (size_t i = 0; rc == 0 && i < list.n; i++)
-		if (!i || strcmp(list.v[i], list.v[i - 1]))
-			rc = put_folder(v, list.v[i]);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct rk_pack_item *it = find(v, list.v[i]);
+
+		if (i && !strcmp(list.v[i], list.v[i - 1]))
+			continue;
+		/* folders without an item also get a header */
+		if (it && it->action != RK_PACK_DIR)
+			rc = rk_fail(v->err, RK_E_FORMAT,
+				     "'%s' is a %s in one artifact and a folder in another",
+				     list.v[i], it->action == RK_PACK_LINK ? "link" : "file");
+		else
+			rc = put_header(v, list.v[i], RK_TAR_DIR, NULL, it ? it->mode : 0755, 0);
+		if (rc < 0)
+			goto out;
+	}
+out:
 	rk_list_release(&list);
 	return rc;
 }
@@ -363,21 +329,6 @@ static void go_up(struct rk_bytes *at)
 		;
 }
 
-/* Goes one part further; false: out of the tree. */
-static bool go(struct walk *w, const char *part, size_t len)
-{
-	if (len == 2 && !memcmp(part, "..", 2)) {
-		if (!w->at.len)
-			return false;
-		go_up(&w->at);
-	} else if (len != 1 || *part != '.') {
-		if (w->at.len)
-			rk_bytes_put_u8(&w->at, '/');
-		rk_bytes_put(&w->at, part, len);
-	}
-	return true;
-}
-
 /* The first link that `it` leads through and that is not yet written, or NULL. */
 static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *w,
 					    const struct rk_pack_item *it)
@@ -386,7 +337,16 @@ static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *
 	const char *part, *at;
 	size_t len;
 
-	while ((len = next_part(w, &part)) && go(w, part, len)) {
+	while ((len = next_part(w, &part))) {
+		if (len == 2 && !memcmp(part, "..", 2)) {
+			if (!w->at.len)
+				return NULL; /* out of the tree */
+			go_up(&w->at);
+		} else if (len != 1 || *part != '.') {
+			if (w->at.len)
+				rk_bytes_put_u8(&w->at, '/');
+			rk_bytes_put(&w->at, part, len);
+		}
 		at = rk_bytes_str(&w->at);
 		met = at && *at ? find(v, at) : NULL;
 		if (!met || met->action != RK_PACK_LINK)
@@ -420,23 +380,25 @@ static int is_ready(const struct devel *v, const struct rk_pack_item *it, bool *
 static int put_ready(struct devel *v, bool all, bool *any)
 {
 	bool ready = all;
-	int rc = 0;
+	int rc;
 
 	*any = false;
-	for (size_t i = 0; rc == 0 && i < v->d->n; i++) {
+	for (size_t i = 0; i < v->d->n; i++) {
 		const struct rk_pack_item *it = &v->d->items[i];
 
 		if (it->action != RK_PACK_LINK || v->done[i])
 			continue;
-		if (!all)
-			rc = is_ready(v, it, &ready);
-		if (rc < 0 || !ready)
+		if (!all && (rc = is_ready(v, it, &ready)) < 0)
+			return rc;
+		if (!ready)
 			continue;
 		rc = put_header(v, it->path, RK_TAR_LINK, it->link, 0777, 0);
+		if (rc < 0)
+			return rc;
 		v->done[i] = true;
 		*any = true;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -456,12 +418,23 @@ static int put_all(struct devel *v)
 	if ((rc = rk_content_new(v->p->arena, &v->out, v->err)) < 0 ||
 	    (rc = put_header(v, INIT, RK_TAR_FILE, NULL, 0644, 0)) < 0 || (rc = put_folders(v)) < 0)
 		return rc;
-	for (size_t i = 0; rc == 0 && i < v->d->n; i++)
-		if (is_file(&v->d->items[i]) && strcmp(v->d->items[i].path, INIT))
-			rc = put_file(v, &v->d->items[i]);
-	for (size_t i = 0; rc == 0 && any && i < MAX_HOPS; i++)
-		rc = put_ready(v, false, &any);
-	if (rc < 0 || (rc = put_ready(v, true, &any)) < 0 || (rc = flush(v)) < 0)
+	for (size_t i = 0; i < v->d->n; i++) {
+		const struct rk_pack_item *it = &v->d->items[i];
+		uint64_t size;
+
+		if (!is_file(it) || !strcmp(it->path, INIT))
+			continue;
+		size = it->content->size;
+		if ((rc = put_header(v, it->path, RK_TAR_FILE, NULL, it->mode, size)) < 0 ||
+		    (rc = flush(v)) < 0 ||
+		    (rc = rk_content_append(v->p->arena, v->out, it->content, v->err)) < 0 ||
+		    (rc = rk_content_zeros(v->p->arena, v->out, rk_tar_padding(size), v->err)) < 0)
+			return rc;
+	}
+	for (size_t i = 0; any && i < MAX_HOPS; i++)
+		if ((rc = put_ready(v, false, &any)) < 0)
+			return rc;
+	if ((rc = put_ready(v, true, &any)) < 0 || (rc = flush(v)) < 0)
 		return rc;
 	return rk_content_zeros(v->p->arena, v->out, 2 * RK_TAR_BLOCK, v->err);
 }
@@ -478,10 +451,10 @@ int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch,
 	rk_bytes_release(&v.run);
 	rk_free(v.sorted);
 	rk_free(v.done);
-	if (rc == 0 && xz)
-		return pack_xz(p->arena, v.out, threads, tmpdir, ret, ret_spill, err);
 	if (rc < 0)
 		return rc;
+	if (xz)
+		return pack_xz(p->arena, v.out, threads, tmpdir, ret, ret_spill, err);
 	*ret = v.out;
 	*ret_spill = NULL;
 	return 0;

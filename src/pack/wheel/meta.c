@@ -25,14 +25,15 @@ int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 		out->v = v;
 	if (!text->bad)
 		bytes = rk_arena_text(a, text->data ? (const char *)text->data : "", text->len);
-	if (!v || !path || !bytes)
+	if (!v || !path || !bytes) {
 		rc = rk_fail_nomem(err);
-	else
-		rc = rk_content_new(a, &c, err);
-	if (rc == 0 && text->len)
-		rc = rk_content_bytes(a, c, bytes, text->len, err);
-	if (rc == 0)
-		v[out->n++] = (struct rk_made){ path, c, 0644 };
+		goto out;
+	}
+	if ((rc = rk_content_new(a, &c, err)) < 0 ||
+	    (text->len && (rc = rk_content_bytes(a, c, bytes, text->len, err)) < 0))
+		goto out;
+	v[out->n++] = (struct rk_made){ path, c, 0644 };
+out:
 	rk_bytes_release(text);
 	return rc;
 }
@@ -146,44 +147,37 @@ static bool seen(const char *const *families, size_t i)
 	return false;
 }
 
-static int per_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
-		      const char *const *families, size_t n, struct rk_extras *e,
-		      struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		const char *dist;
-
-		if (seen(families, i))
-			continue;
-		dist = rk_kind_dist(p, k, families[i]);
-		rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, families[i]), dist,
-			       err);
-		if (rc == 0)
-			rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, "all"), dist,
-				       err);
-	}
-	return rc;
-}
-
 static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 		   const char *const *families, size_t n, struct rk_extras *e, struct rk_error *err)
 {
 	bool own = strstr(p->kpack ? k->dist_kpack : k->dist, "{family}"); /* one for each */
+	const char *extra = "";
 	size_t different = 0;
 	int rc;
 
 	/* device packages belong to libraries that are one package for all families */
 	if (k->role == RK_PACK_META || (own && !n) || (k->role == RK_PACK_DEVICE && !p->kpack))
 		return 0;
-	rc = add_extra(p->arena, e, k->required ? "" : rk_pep503_name(p->arena, k->logical, '-'),
-		       rk_kind_dist(p, k, n ? families[0] : ""), err);
+	if (!k->required)
+		extra = rk_pep503_name(p->arena, k->logical, '-');
+	rc = add_extra(p->arena, e, extra, rk_kind_dist(p, k, n ? families[0] : ""), err);
 	for (size_t i = 0; i < n; i++)
 		different += !seen(families, i);
 	if (rc < 0 || k->required || !own || different < 2)
 		return rc;
-	return per_family(p, k, families, n, e, err);
+	for (size_t i = 0; i < n; i++) {
+		const char *dist;
+
+		if (seen(families, i))
+			continue;
+		dist = rk_kind_dist(p, k, families[i]);
+		if ((rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, families[i]),
+				    dist, err)) < 0 ||
+		    (rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, "all"), dist,
+				    err)) < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* The requirements of an extra are sorted as well. */
@@ -201,12 +195,13 @@ int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct
 	const char *const *families;
 	size_t n = rk_dist_families(p, d, &families);
 	struct rk_extras e = { 0 };
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < p->table->n; i++)
-		rc = of_kind(p, &p->table->kinds[i], families, n, &e, err);
-	if (rc < 0)
-		return rc;
+	for (size_t i = 0; i < p->table->n; i++) {
+		int rc = of_kind(p, &p->table->kinds[i], families, n, &e, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	if (e.n)
 		qsort(e.v, e.n, sizeof(*e.v), by_extra);
 	*ret = e;
@@ -216,23 +211,6 @@ int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct
 /* ---- dist-info, all but RECORD ---- */
 
 static const char python_floor[] = ">=3.8";
-
-/* The README describes a complete package: list the programs that this one lacks. */
-static void put_absent(struct rk_bytes *out, const struct rk_dist *d)
-{
-	const char *between = "\nThis build is without `";
-
-	for (size_t i = 0; i < d->kind->nscripts; i++) {
-		const struct rk_pack_script *s = &d->kind->scripts[i];
-
-		if (!s->required || rk_script_works(d, s))
-			continue;
-		rk_bytes_printf(out, "%s%s", between, s->name);
-		between = "`, `";
-	}
-	if (between[0] == '`')
-		rk_bytes_puts(out, "`.\n");
-}
 
 static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 			    const struct rk_dist *d, struct rk_error *err)
@@ -255,7 +233,9 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	if (d->kind->role != RK_PACK_META)
 		return 0;
 	rc = rk_extras_make(p, d, &e, err);
-	for (size_t i = 0; rc == 0 && i < e.n; i++) {
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < e.n; i++) {
 		if (strcmp(e.v[i].extra, last))
 			rk_bytes_printf(out, "Provides-Extra: %s\n", e.v[i].extra);
 		last = e.v[i].extra;
@@ -264,7 +244,7 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 			rk_bytes_printf(out, "; extra == \"%s\"", last);
 		rk_bytes_puts(out, "\n");
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -291,8 +271,12 @@ int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 		    struct rk_error *err)
 {
 	const char *readme = rk_arena_textf(p->arena, "%s/README.md", d->kind->logical);
-	int rc = readme ? check_name(d->dist, err) : rk_fail_nomem(err);
+	const char *between = "\nThis build is without `";
+	int rc;
 
+	if (!readme)
+		return rk_fail_nomem(err);
+	rc = check_name(d->dist, err);
 	if (rc < 0)
 		return rc;
 	rk_bytes_puts(out, "Metadata-Version: 2.1\n");
@@ -308,24 +292,19 @@ int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 	rc = rk_template_put(out, p, d, readme, err);
 	if (rc < 0)
 		return rc;
-	put_absent(out, d);
-	return 0;
-}
 
-/*
- * Root-Is-Purelib is true although the files are for one machine: all packages must be in the same
- * folder as the pure `rocm_sdk`, because run paths and links lead from one to the other. On systems
- * that keep platform files apart (lib64), "false" would separate them.
- */
-static void put_wheel(struct rk_bytes *out, const char *tag)
-{
-	rk_bytes_puts(out, "Wheel-Version: 1.0\nGenerator: rockit " ROCKIT_VERSION
-			   "\nRoot-Is-Purelib: true\n");
-	/* "a.b" in a file name is two tags */
-	for (size_t n; *tag; tag += n + (tag[n] == '.')) {
-		n = strcspn(tag, ".");
-		rk_bytes_printf(out, "Tag: py3-none-%.*s\n", (int)n, tag);
+	/* the README describes a complete package: list the programs that this one lacks */
+	for (size_t i = 0; i < d->kind->nscripts; i++) {
+		const struct rk_pack_script *s = &d->kind->scripts[i];
+
+		if (!s->required || rk_script_works(d, s))
+			continue;
+		rk_bytes_printf(out, "%s%s", between, s->name);
+		between = "`, `";
 	}
+	if (between[0] == '`')
+		rk_bytes_puts(out, "`.\n");
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -353,60 +332,68 @@ static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
 		if (!function)
 			out->bad = true;
 		rk_bytes_printf(out, "%s%s = %s._cli:%s\n", i ? "" : "[console_scripts]\n",
-				v[i]->name, d->module, function ? function : "");
+				v[i]->name, d->module, rk_text_or_empty(function));
 	}
 	rk_free(v);
 	return 0;
 }
 
-/* Folders at the top of the wheel. The devel tree's folder is created when it is expanded. */
-static void put_top_level(struct rk_bytes *out, const struct rk_dist *d)
-{
-	const char *a = d->kind->role == RK_PACK_DEVEL ? "" : d->platform;
-	const char *b = d->kind->role == RK_PACK_DEVICE ? "" : d->module;
-	bool swap = strcmp(a, b) > 0;
-
-	for (int i = 0; i < 2; i++) {
-		const char *name = swap == (i == 0) ? b : a;
-
-		if (*name)
-			rk_bytes_printf(out, "%s\n", name);
-	}
-}
-
-/* Adds `text` as FOLDER/name, unless `rc` is already an error. */
+/* Adds `text` as FOLDER/name and releases it, also on failure. */
 static int add_made(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
-		    const char *name, struct rk_bytes *text, int rc, struct rk_error *err)
+		    const char *name, struct rk_bytes *text, struct rk_error *err)
 {
 	const char *dir = rk_dist_info_dir(p->arena, d, p->version);
+	const char *path = dir ? rk_arena_textf(p->arena, "%s/%s", dir, name) : NULL;
 
-	if (rc == 0)
-		return rk_made_text(p->arena, out,
-				    dir ? rk_arena_textf(p->arena, "%s/%s", dir, name) : NULL, text,
-				    err);
-	rk_bytes_release(text);
-	return rc;
+	return rk_made_text(p->arena, out, path, text, err);
 }
 
 int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		      struct rk_made_list *out, struct rk_error *err)
 {
+	/* the devel tree's folder is created when it is expanded */
+	const char *first = d->kind->role == RK_PACK_DEVEL ? "" : d->platform;
+	const char *second = d->kind->role == RK_PACK_DEVICE ? "" : d->module;
 	struct rk_bytes text;
 	int rc;
 
 	rk_bytes_init(&text, RK_META_BYTES);
-	rc = rk_metadata_put(&text, p, d, err);
-	rc = add_made(p, d, out, "METADATA", &text, rc, err);
-	if (rc == 0) {
-		put_wheel(&text, tag);
-		rc = add_made(p, d, out, "WHEEL", &text, 0, err);
+	if ((rc = rk_metadata_put(&text, p, d, err)) < 0 ||
+	    (rc = add_made(p, d, out, "METADATA", &text, err)) < 0)
+		goto out;
+
+	/*
+	 * Root-Is-Purelib is true although the files are for one machine: all packages must be in
+	 * the same folder as the pure `rocm_sdk`, because run paths and links lead from one to the
+	 * other. On systems that keep platform files apart (lib64), "false" would separate them.
+	 */
+	rk_bytes_puts(&text, "Wheel-Version: 1.0\nGenerator: rockit " ROCKIT_VERSION
+			     "\nRoot-Is-Purelib: true\n");
+	/* "a.b" in a file name is two tags */
+	for (size_t n; *tag; tag += n + (tag[n] == '.')) {
+		n = strcspn(tag, ".");
+		rk_bytes_printf(&text, "Tag: py3-none-%.*s\n", (int)n, tag);
 	}
-	if (rc == 0)
-		rc = put_entry_points(&text, p, d, err);
-	if (rc < 0 || text.len || text.bad)
-		rc = add_made(p, d, out, "entry_points.txt", &text, rc, err);
-	if (rc < 0)
-		return rc;
-	put_top_level(&text, d);
-	return add_made(p, d, out, "top_level.txt", &text, 0, err);
+	if ((rc = add_made(p, d, out, "WHEEL", &text, err)) < 0 ||
+	    (rc = put_entry_points(&text, p, d, err)) < 0)
+		goto out;
+	if ((text.len || text.bad) &&
+	    (rc = add_made(p, d, out, "entry_points.txt", &text, err)) < 0)
+		goto out;
+
+	/* folders at the top of the wheel, sorted */
+	if (strcmp(first, second) > 0) {
+		const char *swap = first;
+
+		first = second;
+		second = swap;
+	}
+	if (*first)
+		rk_bytes_printf(&text, "%s\n", first);
+	if (*second)
+		rk_bytes_printf(&text, "%s\n", second);
+	rc = add_made(p, d, out, "top_level.txt", &text, err);
+out:
+	rk_bytes_release(&text);
+	return rc;
 }

@@ -76,44 +76,24 @@ static void number(struct reader *r)
 		rk_bytes_put(&r->out, from, (size_t)(r->at - from));
 }
 
-static size_t word_at(const char *at, const char *word)
-{
-	size_t n = 0;
-
-	while (word[n] && lower(at[n]) == word[n])
-		n++;
-	return word[n] ? 0 : n;
-}
-
 /* [-_.]WORD[-_.]N; only the word is mandatory. */
-static bool marked(struct reader *r, const struct spelling *words)
+static void marked(struct reader *r, const struct spelling *words)
 {
 	const char *at = r->at + is_separator(*r->at);
-	size_t len;
 
 	for (const struct spelling *w = words; w->word; w++) {
-		len = word_at(at, w->word);
-		if (!len)
+		size_t n = 0;
+
+		while (w->word[n] && lower(at[n]) == w->word[n])
+			n++;
+		if (w->word[n])
 			continue;
-		r->at = at + len;
+		r->at = at + n;
 		r->at += is_separator(*r->at);
 		rk_bytes_puts(&r->out, w->normal);
 		number(r);
-		return true;
-	}
-	return false;
-}
-
-/* Also "1.0-1", which is "1.0.post1". */
-static void post_part(struct reader *r)
-{
-	if (*r->at != '-' || !is_digit(r->at[1])) {
-		marked(r, post_words);
 		return;
 	}
-	r->at++;
-	rk_bytes_puts(&r->out, ".post");
-	number(r);
 }
 
 /* The epoch, omitted if 0, and the dotted numbers. */
@@ -139,40 +119,26 @@ static bool release_part(struct reader *r)
 	return true;
 }
 
-/* One part of a local version: a number, or letters and digits. */
-static bool local_word(struct reader *r)
-{
-	const char *end = r->at;
-	bool digits = true;
-
-	for (; is_alnum(*end); end++)
-		digits &= is_digit(*end);
-	if (end == r->at)
-		return false;
-	if (digits)
-		number(r);
-	while (r->at < end)
-		rk_bytes_put_u8(&r->out, (uint8_t)lower(*r->at++));
-	return true;
-}
-
+/* Parts separated by dots, each a number, or letters and digits. */
 static bool local_part(struct reader *r)
 {
 	rk_bytes_put_u8(&r->out, '+');
 	do {
-		r->at++;
-		if (!local_word(r))
+		const char *end = ++r->at;
+		bool digits = true;
+
+		for (; is_alnum(*end); end++)
+			digits &= is_digit(*end);
+		if (end == r->at)
 			return false;
+		if (digits)
+			number(r);
+		while (r->at < end)
+			rk_bytes_put_u8(&r->out, (uint8_t)lower(*r->at++));
 		if (is_separator(*r->at))
 			rk_bytes_put_u8(&r->out, '.');
 	} while (is_separator(*r->at));
 	return true;
-}
-
-/* `why` says what to do; the version is at most VERSION_MAX long. */
-static int no_version(struct rk_error *err, const char *version, const char *why)
-{
-	return rk_fail(err, RK_E_USAGE, "'%s' is not a version (PEP 440): %s", version, why);
 }
 
 static int read_version(struct reader *r, const char *given, struct rk_error *err)
@@ -186,14 +152,24 @@ static int read_version(struct reader *r, const char *given, struct rk_error *er
 		r->at++;
 	r->at += lower(*r->at) == 'v';
 	if (!release_part(r))
-		return no_version(err, version, "it must begin with a number, as in 7.0.0rc1");
+		return rk_fail(err, RK_E_USAGE,
+			       "'%s' is not a version (PEP 440): it must begin with a number, as "
+			       "in 7.0.0rc1",
+			       version);
 	marked(r, pre_words);
-	post_part(r);
+	if (*r->at == '-' && is_digit(r->at[1])) { /* "1.0-1" is "1.0.post1" */
+		r->at++;
+		rk_bytes_puts(&r->out, ".post");
+		number(r);
+	} else {
+		marked(r, post_words);
+	}
 	marked(r, dev_words);
 	if (*r->at == '+' && !local_part(r))
-		return no_version(
-			err, version,
-			"after '+' only letters and digits are allowed, separated by dots");
+		return rk_fail(err, RK_E_USAGE,
+			       "'%s' is not a version (PEP 440): after '+' only letters and digits "
+			       "are allowed, separated by dots",
+			       version);
 	while (is_blank(*r->at))
 		r->at++;
 	if (*r->at)
@@ -222,16 +198,20 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 		return too_long(err, strlen(version));
 	rk_bytes_init(&r.out, 4 * VERSION_MAX);
 	rc = read_version(&r, version, err);
-	/* "r" became ".post0": it may have grown */
-	if (rc == 0 && r.out.len > VERSION_MAX)
+	if (rc < 0)
+		goto out;
+	if (r.out.len > VERSION_MAX) { /* "r" became ".post0": it may have grown */
 		rc = too_long(err, r.out.len);
-	if (rc == 0 && !r.out.bad)
+		goto out;
+	}
+	if (!r.out.bad)
 		text = rk_arena_text(a, (const char *)r.out.data, r.out.len);
-	if (rc == 0 && !text)
-		rc = rk_fail_nomem(err);
-	rk_bytes_release(&r.out);
-	if (rc == 0)
+	if (text)
 		*ret = text;
+	else
+		rc = rk_fail_nomem(err);
+out:
+	rk_bytes_release(&r.out);
 	return rc;
 }
 

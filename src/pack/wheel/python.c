@@ -15,70 +15,58 @@
 
 /* ---- texts as Python literals ---- */
 
-/* The character of a valid sequence of `n` bytes. */
-static uint32_t decoded(const unsigned char *s, size_t n)
+/* The UTF-8 character at s and its length. An invalid byte is a lone surrogate, as in Python paths. */
+static size_t character(const char *s, uint32_t *ret)
 {
-	uint32_t c = n == 1 ? s[0] : s[0] & (0xffu >> (n + 1));
-
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (s[i] & 0x3f);
-	return c;
-}
-
-/* Length of the UTF-8 character at s; 0: invalid. */
-static size_t character(const char *s)
-{
-	unsigned char c = (unsigned char)*s;
+	const unsigned char *p = (const unsigned char *)s;
 	size_t n = 1;
 
-	if (c >= 0x80)
-		n = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	return strnlen(s, n) == n && rk_utf8_valid(s, n) == n ? n : 0;
-}
-
-static void put_character(struct rk_bytes *out, uint32_t c, char quote)
-{
-	if (c == '\n')
-		rk_bytes_puts(out, "\\n");
-	else if (c == '\r')
-		rk_bytes_puts(out, "\\r");
-	else if (c == '\t')
-		rk_bytes_puts(out, "\\t");
-	else if (c < 0x20 || (c >= 0x7f && c < 0x100))
-		rk_bytes_printf(out, "\\x%02x", (unsigned)c);
-	else if (c >= 0x10000)
-		rk_bytes_printf(out, "\\U%08x", (unsigned)c);
-	else if (c >= 0x100)
-		rk_bytes_printf(out, "\\u%04x", (unsigned)c);
-	else {
-		if (c == '\\' || c == (uint32_t)(unsigned char)quote)
-			rk_bytes_put_u8(out, '\\');
-		rk_bytes_put_u8(out, (uint8_t)c);
+	if (p[0] >= 0xf0)
+		n = 4;
+	else if (p[0] >= 0xe0)
+		n = 3;
+	else if (p[0] >= 0x80)
+		n = 2;
+	if (strnlen(s, n) != n || rk_utf8_valid(s, n) != n) {
+		*ret = 0xdc00u + p[0];
+		return 1;
 	}
+	*ret = n == 1 ? p[0] : p[0] & (0xffu >> (n + 1));
+	for (size_t i = 1; i < n; i++)
+		*ret = *ret << 6 | (p[i] & 0x3f);
+	return n;
 }
 
 void rk_python_repr(struct rk_bytes *out, const char *s)
 {
 	char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
-	size_t n;
+	uint32_t c;
 
 	rk_bytes_put_u8(out, (uint8_t)quote);
-	for (; *s; s += n ? n : 1) {
-		n = character(s);
-		/* as in Python paths: a lone surrogate encodes the byte */
-		put_character(out, n ? decoded((const unsigned char *)s, n) : 0xdc00u + (uint8_t)*s,
-			      quote);
+	while (*s) {
+		s += character(s, &c);
+		if (c == '\n') {
+			rk_bytes_puts(out, "\\n");
+		} else if (c == '\r') {
+			rk_bytes_puts(out, "\\r");
+		} else if (c == '\t') {
+			rk_bytes_puts(out, "\\t");
+		} else if (c < 0x20 || (c >= 0x7f && c < 0x100)) {
+			rk_bytes_printf(out, "\\x%02x", (unsigned)c);
+		} else if (c >= 0x10000) {
+			rk_bytes_printf(out, "\\U%08x", (unsigned)c);
+		} else if (c >= 0x100) {
+			rk_bytes_printf(out, "\\u%04x", (unsigned)c);
+		} else {
+			if (c == '\\' || c == (uint32_t)(unsigned char)quote)
+				rk_bytes_put_u8(out, '\\');
+			rk_bytes_put_u8(out, (uint8_t)c);
+		}
 	}
 	rk_bytes_put_u8(out, (uint8_t)quote);
 }
 
 /* ---- templates ---- */
-
-enum { NWORDS = 8 };
-
-struct word {
-	const char *key, *value;
-};
 
 /* The functions of console scripts whose program is in the package. */
 static void put_functions(struct rk_bytes *out, const struct rk_pack_plan *p,
@@ -94,82 +82,68 @@ static void put_functions(struct rk_bytes *out, const struct rk_pack_plan *p,
 			continue;
 		if (!name)
 			out->bad = true;
-		rk_bytes_printf(out, "%sdef %s():\n    _exec(\"%s\"%s)", between, name ? name : "",
-				s->path, s->plain ? ", expand=False" : "");
+		rk_bytes_printf(out, "%sdef %s():\n    _exec(\"%s\"%s)", between,
+				rk_text_or_empty(name), s->path, s->plain ? ", expand=False" : "");
 		between = "\n\n\n";
 	}
-}
-
-static int make_words(struct word w[NWORDS], const struct rk_pack_plan *p, const struct rk_dist *d,
-		      struct rk_error *err)
-{
-	const struct rk_pack_kind *k = rk_pack_table_find(p->table, "profiler");
-	const char *dist = k ? rk_kind_dist(p, k, "") : "";
-	const char *module = k ? rk_pack_module_name(p->arena, k, p->kpack, "") : "";
-
-	w[0] = (struct word){ "@VERSION@", p->version };
-	w[1] = (struct word){ "@DIST@", d->dist };
-	w[2] = (struct word){ "@MODULE@", d->module };
-	w[3] = (struct word){ "@PLATFORM@", d->platform };
-	w[4] = (struct word){ "@FAMILY@", d->family };
-	w[5] = (struct word){ "@PROFILER_DIST@", dist };
-	w[6] = (struct word){ "@PROFILER_MODULE@", module };
-	w[7] = (struct word){ "@SUMMARY@", d->kind->summary ? d->kind->summary : "" };
-	return dist && module ? 0 : rk_fail_nomem(err);
-}
-
-static const struct word *word_at(const struct word w[NWORDS], const char *at, size_t left)
-{
-	for (size_t i = 0; i < NWORDS; i++) {
-		size_t n = strlen(w[i].key);
-
-		if (n <= left && !memcmp(at, w[i].key, n))
-			return &w[i];
-	}
-	return NULL;
-}
-
-/* Writes the word or byte at `at`; returns how many bytes of the template it used. */
-static size_t put_next(struct rk_bytes *out, const struct word w[NWORDS],
-		       const struct rk_pack_plan *p, const struct rk_dist *d, const char *at,
-		       size_t left)
-{
-	static const char scripts[] = "# @SCRIPTS@";
-	const struct word *found;
-
-	if (*at == '#' && left >= sizeof(scripts) - 1 &&
-	    !memcmp(at, scripts, sizeof(scripts) - 1)) {
-		put_functions(out, p, d);
-		return sizeof(scripts) - 1;
-	}
-	found = *at == '@' ? word_at(w, at, left) : NULL;
-	if (found) {
-		rk_bytes_puts(out, found->value);
-		return strlen(found->key);
-	}
-	rk_bytes_put_u8(out, (uint8_t)*at);
-	return 1;
 }
 
 int rk_template_fill(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     const char *text, size_t len, struct rk_error *err)
 {
-	struct word w[NWORDS];
-	int rc = make_words(w, p, d, err);
+	static const char scripts[] = "# @SCRIPTS@";
+	const struct rk_pack_kind *k = rk_pack_table_find(p->table, "profiler");
+	const char *dist = k ? rk_kind_dist(p, k, "") : "";
+	const char *module = k ? rk_pack_module_name(p->arena, k, p->kpack, "") : "";
+	const struct {
+		const char *key, *value;
+	} words[] = {
+		{ "@VERSION@", p->version },
+		{ "@DIST@", d->dist },
+		{ "@MODULE@", d->module },
+		{ "@PLATFORM@", d->platform },
+		{ "@FAMILY@", d->family },
+		{ "@PROFILER_DIST@", dist },
+		{ "@PROFILER_MODULE@", module },
+		{ "@SUMMARY@", rk_text_or_empty(d->kind->summary) },
+	};
+	const size_t nwords = sizeof(words) / sizeof(*words);
+	size_t n, w;
 
-	for (size_t i = 0; rc == 0 && i < len;)
-		i += put_next(out, w, p, d, text + i, len - i);
-	return rc == 0 && out->bad ? rk_fail_nomem(err) : rc;
+	if (!dist || !module)
+		return rk_fail_nomem(err);
+	for (const char *at = text; at < text + len; at += n) {
+		const size_t left = (size_t)(text + len - at);
+
+		n = sizeof(scripts) - 1;
+		if (*at == '#' && n <= left && !memcmp(at, scripts, n)) {
+			put_functions(out, p, d);
+			continue;
+		}
+		for (w = *at == '@' ? 0 : nwords; w < nwords; w++) {
+			n = strlen(words[w].key);
+			if (n <= left && !memcmp(at, words[w].key, n))
+				break;
+		}
+		if (w < nwords) {
+			rk_bytes_puts(out, words[w].value);
+		} else {
+			n = 1;
+			rk_bytes_put_u8(out, (uint8_t)*at);
+		}
+	}
+	return out->bad ? rk_fail_nomem(err) : 0;
 }
 
 int rk_template_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    const char *name, struct rk_error *err)
 {
 	const char *full = rk_arena_textf(p->arena, "pack/templates/%s", name);
-	const struct rk_data_file *f = full ? rk_data_find(full) : NULL;
+	const struct rk_data_file *f;
 
 	if (!full)
 		return rk_fail_nomem(err);
+	f = rk_data_find(full);
 	if (!f)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this build has no template '%s'", name);
 	return rk_template_fill(out, p, d, f->text, f->len, err);
@@ -230,33 +204,23 @@ static int add_empty(struct rk_pack_plan *p, struct rk_made_list *out, const cha
 	return rk_made_text(p->arena, out, path, &none, err);
 }
 
-/* One file of "pack/templates/LOGICAL/". */
+/* One file of "pack/templates/LOGICAL/", or the _dist_info.py that all kinds share. */
 static int add_template(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 			const char *name, struct rk_error *err)
 {
-	struct rk_bytes text;
 	const char *full = below(p, d->kind->logical, name);
+	struct rk_bytes text;
 	int rc;
 
+	if (!full)
+		return rk_fail_nomem(err);
 	rk_bytes_init(&text, RK_META_BYTES);
-	rc = full ? rk_template_put(&text, p, d, full, err) : rk_fail_nomem(err);
+	if (!strcmp(name, "_dist_info.py"))
+		rc = rk_dist_info_put(&text, p, d, err);
+	else
+		rc = rk_template_put(&text, p, d, full, err);
 	if (rc == 0)
 		return rk_made_text(p->arena, out, below(p, d->module, name), &text, err);
-	rk_bytes_release(&text);
-	return rc;
-}
-
-static int add_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
-			 struct rk_error *err)
-{
-	struct rk_bytes text;
-	int rc;
-
-	rk_bytes_init(&text, RK_META_BYTES);
-	rc = rk_dist_info_put(&text, p, d, err);
-	if (rc == 0)
-		return rk_made_text(p->arena, out, below(p, d->module, "_dist_info.py"), &text,
-				    err);
 	rk_bytes_release(&text);
 	return rc;
 }
@@ -265,24 +229,30 @@ static int add_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, struct
 static int add_pure(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		    struct rk_error *err)
 {
+	static const char shared[] = "_dist_info.py";
 	const char *dir = rk_arena_textf(p->arena, "pack/templates/%s/", d->kind->logical);
-	const char *name;
-	bool shared = false;
-	int rc = dir ? 0 : rk_fail_nomem(err);
+	bool added = false;
+	int rc;
 
-	for (const struct rk_data_file *f = rk_data_files; rc == 0 && f->name; f++) {
+	if (!dir)
+		return rk_fail_nomem(err);
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++) {
+		const char *name = f->name + strlen(dir);
+
 		if (strncmp(f->name, dir, strlen(dir)) ||
 		    !rk_text_ends(f->name, strlen(f->name), ".py"))
 			continue;
-		name = f->name + strlen(dir);
-		if (!shared && strcmp(name, "_dist_info.py") > 0) {
-			rc = add_dist_info(p, d, out, err);
-			shared = true;
+		if (!added && strcmp(name, shared) > 0) {
+			rc = add_template(p, d, out, shared, err);
+			if (rc < 0)
+				return rc;
+			added = true;
 		}
-		if (rc == 0)
-			rc = add_template(p, d, out, name, err);
+		rc = add_template(p, d, out, name, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc == 0 && !shared ? add_dist_info(p, d, out, err) : rc;
+	return added ? 0 : add_template(p, d, out, shared, err);
 }
 
 /* ---- device packages ---- */
@@ -307,22 +277,6 @@ static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *
 	rk_bytes_release(&target);
 }
 
-static void put_links(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
-		      const char *marker)
-{
-	rk_bytes_puts(out, "{\n  \"version\": ");
-	rk_json_string(out, p->version, strlen(p->version));
-	rk_bytes_puts(out, ",\n  \"links\": [\n");
-	put_link(out, d, marker);
-	for (size_t i = 0; i < d->n; i++) {
-		if (d->items[i].action >= RK_PACK_MADE)
-			continue;
-		rk_bytes_puts(out, ",\n");
-		put_link(out, d, d->items[i].path);
-	}
-	rk_bytes_puts(out, "\n  ]\n}");
-}
-
 /*
  * The folder is shared with other packages. The marker is at its top because pip removes empty
  * folders only below a folder from which it removes a file.
@@ -342,21 +296,33 @@ static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_
 	if (rc < 0)
 		return rc;
 	rk_bytes_init(&text, RK_META_BYTES);
-	put_links(&text, p, d, marker);
+	rk_bytes_puts(&text, "{\n  \"version\": ");
+	rk_json_string(&text, p->version, strlen(p->version));
+	rk_bytes_puts(&text, ",\n  \"links\": [\n");
+	put_link(&text, d, marker);
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->items[i].action >= RK_PACK_MADE)
+			continue;
+		rk_bytes_puts(&text, ",\n");
+		put_link(&text, d, d->items[i].path);
+	}
+	rk_bytes_puts(&text, "\n  ]\n}");
 	return rk_made_text(p->arena, out, below(p, d->platform, name), &text, err);
 }
 
 int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		   struct rk_error *err)
 {
-	int rc = 0;
-
 	if (d->kind->role == RK_PACK_DEVICE)
 		return add_links(p, d, out, err);
 	/* the devel package's is in its inner archive */
-	if (d->kind->role == RK_PACK_RUNTIME)
-		rc = add_empty(p, out, below(p, d->platform, "__init__.py"), err);
-	return rc < 0 ? rc : add_pure(p, d, out, err);
+	if (d->kind->role == RK_PACK_RUNTIME) {
+		int rc = add_empty(p, out, below(p, d->platform, "__init__.py"), err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return add_pure(p, d, out, err);
 }
 
 /* ---- _rocm_init.py ---- */
@@ -398,44 +364,6 @@ static const char *const known[] = {
 static const char pytorch[] = "amd_comgr,amdhip64,roctx64,hiprtc,hipblas,hipfft,hiprand,hipsparse,"
 			      "hipsparselt,hipsolver,rccl,hipblaslt,miopen";
 
-static int check_names(const struct rk_list *names, struct rk_error *err)
-{
-	size_t k;
-
-	if (names->bad)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < names->n; i++) {
-		for (k = 0; known[k] && strcmp(known[k], names->v[i]); k++)
-			;
-		if (!known[k])
-			return rk_fail_unknown(err, "library", names->v[i], known);
-	}
-	return 0;
-}
-
-/* "7.0.*" for "7.0.0rc1". None for "7.0rc1": a pattern for it would match 7.01 as well. */
-static int find_minor(struct rk_arena *a, const char *version, const char **ret,
-		      struct rk_error *err)
-{
-	static const char digits[] = "0123456789";
-	const char *at = strchr(version, '!');
-	const char *text;
-
-	at = at ? at + 1 : version;
-	at += strspn(at, digits);
-	at += *at == '.' ? 1 + strspn(at + 1, digits) : 0;
-	if (*at != '.')
-		return rk_fail(
-			err, RK_E_USAGE,
-			"'%s' has no third number, so a pattern MAJOR.MINOR.* would not match it",
-			version);
-	text = rk_arena_textf(a, "%.*s.*", (int)(at - version), version);
-	if (!text)
-		return rk_fail_nomem(err);
-	*ret = text;
-	return 0;
-}
-
 /*
  * The version to lock to. A version is normalised as in the packages. With * it is a pattern that
  * is matched literally, so only characters that can be in a version are allowed.
@@ -444,7 +372,8 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 		     struct rk_error *err)
 {
 	static const char may[] = "abcdefghijklmnopqrstuvwxyz0123456789.!+*";
-	const char *version = NULL;
+	static const char digits[] = "0123456789";
+	const char *version = NULL, *at;
 	int rc;
 
 	if (strchr(o->check_version, '*')) {
@@ -463,11 +392,25 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 			       o->check_version);
 	}
 	rc = rk_pep440_normal(a, o->check_version, &version, err);
-	if (rc == 0 && o->minor)
-		rc = find_minor(a, version, &version, err);
-	if (rc == 0)
-		*ret = version;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = version;
+	if (!o->minor)
+		return 0;
+
+	/* "7.0.*" for "7.0.0rc1". None for "7.0rc1": a pattern for it would match 7.01 as well. */
+	at = strchr(version, '!');
+	at = at ? at + 1 : version;
+	at += strspn(at, digits);
+	if (*at == '.')
+		at += 1 + strspn(at + 1, digits);
+	if (*at != '.')
+		return rk_fail(
+			err, RK_E_USAGE,
+			"'%s' has no third number, so a pattern MAJOR.MINOR.* would not match it",
+			version);
+	*ret = rk_arena_textf(a, "%.*s.*", (int)(at - version), version);
+	return *ret ? 0 : rk_fail_nomem(err);
 }
 
 static void put_text(struct rk_bytes *out, const struct rk_list *names, const char *lock, bool fail)
@@ -507,16 +450,30 @@ int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_l
 	if (rc < 0)
 		return rc;
 	rk_list_split(&names, o->preload ? o->preload : pytorch, ", ");
-	rc = check_names(&names, err);
-	if (rc == 0 && o->check_version)
-		rc = find_lock(a, o, &lock, err);
-	else if (rc == 0 && (o->minor || o->fail))
-		rc = rk_fail(err, RK_E_USAGE, "no version to check");
-	if (rc == 0) {
-		rk_bytes_init(&out, RK_META_BYTES);
-		put_text(&out, &names, lock, o->fail);
-		rc = rk_bytes_give(&out, ret, ret_len, err);
+	if (names.bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
+	for (size_t i = 0; i < names.n; i++) {
+		size_t k = 0;
+
+		while (known[k] && strcmp(known[k], names.v[i]))
+			k++;
+		if (!known[k]) {
+			rc = rk_fail_unknown(err, "library", names.v[i], known);
+			goto out;
+		}
+	}
+	if (o->check_version)
+		rc = find_lock(a, o, &lock, err);
+	else if (o->minor || o->fail)
+		rc = rk_fail(err, RK_E_USAGE, "no version to check");
+	if (rc < 0)
+		goto out;
+	rk_bytes_init(&out, RK_META_BYTES);
+	put_text(&out, &names, lock, o->fail);
+	rc = rk_bytes_give(&out, ret, ret_len, err);
+out:
 	rk_list_release(&names);
 	rk_arena_free(a);
 	return rc;

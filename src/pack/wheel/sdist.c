@@ -24,92 +24,30 @@ struct sdist {
 	struct rk_error *err;
 };
 
-/* Adds `text` as a file if rc is 0; releases it in any case. */
-static int add(struct sdist *s, const char *name, struct rk_bytes *text, int rc)
+/* Adds `text` as a file and releases it, also on failure. */
+static int add(struct sdist *s, const char *name, struct rk_bytes *text)
 {
-	const char *path;
+	const char *path = rk_arena_textf(s->p->arena, "%s/%s", s->dir, name);
 
-	if (rc < 0) {
-		rk_bytes_release(text);
-		return rc;
-	}
-	path = rk_arena_textf(s->p->arena, "%s/%s", s->dir, name);
 	return rk_made_text(s->p->arena, s->out, path, text, s->err);
 }
 
-/* Files that are the same in every sdist. */
-static int add_fixed(struct sdist *s)
-{
-	static const struct {
-		const char *name, *text;
-	} files[] = {
-		{ "setup.cfg", "[egg_info]\ntag_build = \ntag_date = 0\n\n" },
-		{ EGG_INFO "dependency_links.txt", "\n" },
-		{ EGG_INFO "entry_points.txt",
-		  "[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n" },
-		{ EGG_INFO "top_level.txt", "rocm_sdk\n" },
-	};
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < sizeof(files) / sizeof(*files); i++) {
-		struct rk_bytes text;
-
-		rk_bytes_init(&text, RK_META_BYTES);
-		rk_bytes_puts(&text, files[i].text);
-		rc = add(s, files[i].name, &text, 0);
-	}
-	return rc;
-}
-
-static int add_templates(struct sdist *s)
-{
-	const size_t skip = strlen(TEMPLATES);
-	struct rk_bytes text;
-	int rc = 0;
-
-	rk_bytes_init(&text, RK_META_BYTES);
-	for (const struct rk_data_file *f = rk_data_files; rc == 0 && f->name; f++) {
-		if (strncmp(f->name, TEMPLATES, skip))
-			continue;
-		rc = rk_template_fill(&text, s->p, s->d, f->text, f->len, s->err);
-		rc = add(s, f->name + skip, &text, rc);
-	}
-	return rc;
-}
-
-static int add_metadata(struct sdist *s, const char *name)
-{
-	struct rk_bytes text;
-
-	rk_bytes_init(&text, RK_META_BYTES);
-	return add(s, name, &text, rk_metadata_put(&text, s->p, s->d, s->err));
-}
-
-static int add_dist_info(struct sdist *s)
-{
-	struct rk_bytes text;
-
-	rk_bytes_init(&text, RK_META_BYTES);
-	return add(s, "src/rocm_sdk/_dist_info.py", &text,
-		   rk_dist_info_put(&text, s->p, s->d, s->err));
-}
-
 /* The packages that are always required, then a section for each extra. */
-static int add_requires(struct sdist *s)
+static int add_requires(struct sdist *s, struct rk_bytes *text)
 {
 	struct rk_extras e = { 0 };
-	struct rk_bytes text;
 	const char *last = "";
 	int rc = rk_extras_make(s->p, s->d, &e, s->err);
 
-	rk_bytes_init(&text, RK_META_BYTES);
-	for (size_t i = 0; rc == 0 && i < e.n; i++) {
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < e.n; i++) {
 		if (strcmp(e.v[i].extra, last))
-			rk_bytes_printf(&text, "\n[%s]\n", e.v[i].extra);
+			rk_bytes_printf(text, "\n[%s]\n", e.v[i].extra);
 		last = e.v[i].extra;
-		rk_bytes_printf(&text, "%s==%s\n", e.v[i].dist, s->p->version);
+		rk_bytes_printf(text, "%s==%s\n", e.v[i].dist, s->p->version);
 	}
-	return add(s, EGG_INFO "requires.txt", &text, rc);
+	return add(s, EGG_INFO "requires.txt", text);
 }
 
 static int by_path(const void *a, const void *b)
@@ -118,71 +56,82 @@ static int by_path(const void *a, const void *b)
 }
 
 /* The list of source files and egg-info files; `out` has all members but this one, sorted. */
-static int add_sources(struct sdist *s)
+static int add_sources(struct sdist *s, struct rk_bytes *text)
 {
 	static const char own[] = EGG_INFO "SOURCES.txt";
 	const size_t skip = strlen(s->dir) + 1;
-	struct rk_bytes text;
 	bool said = false;
 
-	rk_bytes_init(&text, RK_META_BYTES);
 	for (size_t i = 0; i < s->out->n; i++) {
 		const char *name = s->out->v[i].path + skip;
 
 		if (!strcmp(name, "PKG-INFO") || !strcmp(name, "setup.cfg"))
 			continue;
 		if (!said && strcmp(name, own) > 0) {
-			rk_bytes_printf(&text, "%s\n", own);
+			rk_bytes_printf(text, "%s\n", own);
 			said = true;
 		}
-		rk_bytes_printf(&text, "%s\n", name);
+		rk_bytes_printf(text, "%s\n", name);
 	}
-	return add(s, own, &text, 0);
+	return add(s, own, text);
 }
 
 int rk_meta_sdist(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		  struct rk_error *err)
 {
+	static const char *const metadata[] = { "PKG-INFO", EGG_INFO "PKG-INFO" };
+	/* the same in every sdist */
+	static const struct {
+		const char *name, *text;
+	} fixed[] = {
+		{ "setup.cfg", "[egg_info]\ntag_build = \ntag_date = 0\n\n" },
+		{ EGG_INFO "dependency_links.txt", "\n" },
+		{ EGG_INFO "entry_points.txt",
+		  "[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n" },
+		{ EGG_INFO "top_level.txt", "rocm_sdk\n" },
+	};
 	const char *name = rk_pep503_name(p->arena, d->dist, '_');
+	const size_t skip = strlen(TEMPLATES);
 	struct rk_made_list list = { 0 };
 	struct sdist s = { p, d, NULL, &list, err };
+	struct rk_bytes text;
 	int rc;
 
 	s.dir = name ? rk_arena_textf(p->arena, "%s-%s", name, p->version) : NULL;
 	if (!s.dir)
 		return rk_fail_nomem(err);
-	if ((rc = add_templates(&s)) < 0 || (rc = add_metadata(&s, "PKG-INFO")) < 0 ||
-	    (rc = add_metadata(&s, EGG_INFO "PKG-INFO")) < 0 || (rc = add_dist_info(&s)) < 0 ||
-	    (rc = add_requires(&s)) < 0 || (rc = add_fixed(&s)) < 0)
-		return rc;
+	rk_bytes_init(&text, RK_META_BYTES);
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++)
+		if (!strncmp(f->name, TEMPLATES, skip) &&
+		    ((rc = rk_template_fill(&text, p, d, f->text, f->len, err)) < 0 ||
+		     (rc = add(&s, f->name + skip, &text)) < 0))
+			goto out;
+	for (size_t i = 0; i < 2; i++)
+		if ((rc = rk_metadata_put(&text, p, d, err)) < 0 ||
+		    (rc = add(&s, metadata[i], &text)) < 0)
+			goto out;
+	if ((rc = rk_dist_info_put(&text, p, d, err)) < 0 ||
+	    (rc = add(&s, "src/rocm_sdk/_dist_info.py", &text)) < 0 ||
+	    (rc = add_requires(&s, &text)) < 0)
+		goto out;
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+		rk_bytes_puts(&text, fixed[i].text);
+		rc = add(&s, fixed[i].name, &text);
+		if (rc < 0)
+			goto out;
+	}
 	qsort(list.v, list.n, sizeof(*list.v), by_path);
-	rc = add_sources(&s);
+	rc = add_sources(&s, &text);
 	if (rc < 0)
-		return rc;
+		goto out;
 	qsort(list.v, list.n, sizeof(*list.v), by_path);
 	*out = list;
-	return 0;
+out:
+	rk_bytes_release(&text);
+	return rc;
 }
 
 /* ---- archive ---- */
-
-static int put_member(struct rk_bytes *tar, const struct rk_made *m, int64_t epoch,
-		      struct rk_error *err)
-{
-	static const char zeros[RK_TAR_BLOCK];
-	struct rk_tar_member h = { m->path, RK_TAR_FILE, NULL, m->mode, m->content->size, epoch };
-	int rc;
-
-	rk_tar_put(tar, &h);
-	if (m->content->size > SDIST_BYTES || !rk_bytes_reserve(tar, (size_t)m->content->size))
-		return rk_fail_nomem(err);
-	rc = rk_content_read(m->content, 0, tar->data + tar->len, (size_t)m->content->size, err);
-	if (rc < 0)
-		return rc;
-	tar->len += (size_t)m->content->size;
-	rk_bytes_put(tar, zeros, rk_tar_padding(m->content->size));
-	return 0;
-}
 
 static void put_le32(struct rk_bytes *out, uint32_t v)
 {
@@ -190,41 +139,51 @@ static void put_le32(struct rk_bytes *out, uint32_t v)
 		rk_bytes_put_u8(out, (uint8_t)(v >> (8 * i)));
 }
 
-/* RFC 1952: no name, no time, always "Unix". */
-static int put_gzip(struct rk_bytes *out, const struct rk_bytes *tar, int level,
-		    struct rk_error *err)
-{
-	static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
-	int rc;
-
-	rk_bytes_put(out, head, sizeof(head));
-	rc = rk_deflate(out, tar->data, tar->len, NULL, 0, level, err);
-	put_le32(out, (uint32_t)crc32(0, tar->data, (uInt)tar->len));
-	put_le32(out, (uint32_t)tar->len);
-	return rc == 0 && out->bad ? rk_fail_nomem(err) : rc;
-}
-
 int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
 		   struct rk_error *err)
 {
+	/* RFC 1952: no name, no time, always "Unix" */
+	static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
 	static const char zeros[2 * RK_TAR_BLOCK];
 	struct rk_bytes tar, gz;
-	int rc = 0;
+	int rc;
 
 	/* the file is small: for "stored" and levels above 9 use zlib's best */
 	if (level < 1 || level > GZIP_LEVEL)
 		level = GZIP_LEVEL;
 	rk_bytes_init(&tar, SDIST_BYTES);
 	rk_bytes_init(&gz, SDIST_BYTES);
-	for (size_t i = 0; rc == 0 && i < members->n; i++)
-		rc = put_member(&tar, &members->v[i], epoch, err);
+	for (size_t i = 0; i < members->n; i++) {
+		const struct rk_made *m = &members->v[i];
+		struct rk_tar_member h = { m->path, RK_TAR_FILE,      NULL,
+					   m->mode, m->content->size, epoch };
+		size_t size = (size_t)m->content->size;
+
+		rk_tar_put(&tar, &h);
+		if (size > SDIST_BYTES || !rk_bytes_reserve(&tar, size)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		rc = rk_content_read(m->content, 0, tar.data + tar.len, size, err);
+		if (rc < 0)
+			goto out;
+		tar.len += size;
+		rk_bytes_put(&tar, zeros, rk_tar_padding(size));
+	}
 	rk_bytes_put(&tar, zeros, sizeof(zeros));
-	if (rc == 0 && tar.bad)
+	if (tar.bad) {
 		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = put_gzip(&gz, &tar, level, err);
-	if (rc == 0)
-		rc = rk_write_file(path, (const char *)gz.data, gz.len, err);
+		goto out;
+	}
+
+	rk_bytes_put(&gz, head, sizeof(head));
+	rc = rk_deflate(&gz, tar.data, tar.len, NULL, 0, level, err);
+	if (rc < 0)
+		goto out;
+	put_le32(&gz, (uint32_t)crc32(0, tar.data, (uInt)tar.len));
+	put_le32(&gz, (uint32_t)tar.len);
+	rc = gz.bad ? rk_fail_nomem(err) : rk_write_file(path, (const char *)gz.data, gz.len, err);
+out:
 	rk_bytes_release(&tar);
 	rk_bytes_release(&gz);
 	return rc;
