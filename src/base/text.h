@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
@@ -30,6 +31,12 @@ static inline const char *rk_text_or_empty(const char *s)
 static inline const char *rk_text_or_null(const char *s)
 {
 	return s && s[0] ? s : NULL;
+}
+
+/* For qsort and bsearch over an array of texts. */
+static inline int rk_by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The part after the last slash; borrowed. */

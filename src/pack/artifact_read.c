@@ -261,27 +261,6 @@ static int cannot(const struct folder_walk *w, int errnum, struct rk_error *err)
 	return rk_fail_errno(err, errnum, "cannot read '%s/%s'", w->top, w->path);
 }
 
-static int add_folder_file(struct folder_walk *w, const struct stat *st, struct rk_entry *e,
-			   struct rk_error *err)
-{
-	struct rk_arena *a = w->r->arena;
-	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
-
-	if (!o)
-		return rk_fail_nomem(err);
-	o->path = rk_arena_textf(a, "%s/%s", w->top, w->path);
-	o->name = rk_arena_textf(a, "%s: %s", w->r->artifact->label, w->path);
-	if (!o->path || !o->name)
-		return rk_fail_nomem(err);
-	o->size = (uint64_t)st->st_size;
-	o->dev = (uint64_t)st->st_dev;
-	o->ino = (uint64_t)st->st_ino;
-	o->mtime_ns = rk_origin_time(st);
-	e->kind = RK_ENTRY_FILE;
-	e->origin = o;
-	return 0;
-}
-
 /* Not part of add_entry, which recurses: the text is large. */
 static int add_link(struct folder_walk *w, int fd, const char *name, struct rk_entry *e,
 		    struct rk_error *err)
@@ -301,7 +280,9 @@ static int walk(struct folder_walk *w, int fd, struct rk_error *err);
 
 static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_error *err)
 {
+	struct rk_arena *a = w->r->arena;
 	struct rk_entry *e = NULL;
+	struct rk_origin *o;
 	struct stat st;
 	int rc, sub;
 
@@ -311,8 +292,19 @@ static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_
 	if (rc < 0)
 		return rc;
 	e->mode = st.st_mode & 0777;
-	if (S_ISREG(st.st_mode))
-		return add_folder_file(w, &st, e, err);
+	if (S_ISREG(st.st_mode)) {
+		o = rk_arena_alloc(a, sizeof(*o));
+		if (!o || !(o->path = rk_arena_textf(a, "%s/%s", w->top, w->path)) ||
+		    !(o->name = rk_arena_textf(a, "%s: %s", w->r->artifact->label, w->path)))
+			return rk_fail_nomem(err);
+		o->size = (uint64_t)st.st_size;
+		o->dev = (uint64_t)st.st_dev;
+		o->ino = (uint64_t)st.st_ino;
+		o->mtime_ns = rk_origin_time(&st);
+		e->kind = RK_ENTRY_FILE;
+		e->origin = o;
+		return 0;
+	}
 	if (S_ISLNK(st.st_mode))
 		return add_link(w, fd, name, e, err);
 	if (!S_ISDIR(st.st_mode))
@@ -673,7 +665,7 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 /* The first member must be the manifest. */
 static int first_member(struct member_reader *m, struct rk_error *err)
 {
-	char name[RK_ARTIFACT_PATH_MAX] = "";
+	char name[RK_ARTIFACT_PATH_MAX];
 	size_t len = 0;
 	la_ssize_t n = 1;
 	int rc = next_member(m, err);

@@ -150,11 +150,6 @@ static int add_child(struct opener *o, int dirfd, const char *name)
 	return 0;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sorted, so that warnings come in a fixed order. */
 static int list_children(struct opener *o)
 {
@@ -174,7 +169,7 @@ static int list_children(struct opener *o)
 	if (rc < 0)
 		goto out;
 	if (names.n)
-		qsort(names.v, names.n, sizeof(*names.v), by_text);
+		qsort(names.v, names.n, sizeof(*names.v), rk_by_text);
 	for (size_t i = 0; i < names.n; i++) {
 		rc = add_child(o, dirfd(d), names.v[i]);
 		if (rc < 0)

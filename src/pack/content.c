@@ -148,12 +148,15 @@ static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_
 	return 0;
 }
 
-/* The piece that has the byte at `offset`. */
-static size_t find(const struct rk_content *c, uint64_t offset)
+int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
+		    struct rk_error *err)
 {
-	size_t low = 0, high = c->n;
+	const struct rk_content *c = content;
+	size_t low = 0, high = c->n, n;
 
-	while (high - low > 1) {
+	if (offset > c->size || len > c->size - offset)
+		return rk_fail(err, RK_E_USAGE, "read past the end of a file");
+	while (high - low > 1) { /* the piece that has the byte at `offset` */
 		size_t mid = low + (high - low) / 2;
 
 		if (c->pieces[mid].at <= offset)
@@ -161,19 +164,8 @@ static size_t find(const struct rk_content *c, uint64_t offset)
 		else
 			high = mid;
 	}
-	return low;
-}
-
-int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
-		    struct rk_error *err)
-{
-	const struct rk_content *c = content;
-	size_t n;
-
-	if (offset > c->size || len > c->size - offset)
-		return rk_fail(err, RK_E_USAGE, "read past the end of a file");
-	for (size_t i = find(c, offset), done = 0; done < len; i++, done += n) {
-		const struct rk_piece *p = &c->pieces[i];
+	for (size_t done = 0; done < len; low++, done += n) {
+		const struct rk_piece *p = &c->pieces[low];
 		uint64_t from = offset + done - p->at;
 		int rc;
 

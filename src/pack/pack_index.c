@@ -277,21 +277,6 @@ out:
 	return rc;
 }
 
-static const struct rk_zip_entry *metadata_of(struct rk_zip_file *z)
-{
-	size_t n;
-	const struct rk_zip_entry *e = rk_zip_entries(z, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *slash = strchr(e[i].name, '/');
-
-		if (slash && !strcmp(slash, "/METADATA") &&
-		    rk_text_ends(e[i].name, (size_t)(slash - e[i].name), ".dist-info"))
-			return &e[i];
-	}
-	return NULL;
-}
-
 /* The value of Requires-Python, before the first empty line. */
 static int keep_requires(struct indexing *x, struct package *p, const char *text)
 {
@@ -320,16 +305,23 @@ static int keep_requires(struct indexing *x, struct package *p, const char *text
 static int read_wheel(struct indexing *x, struct package *p)
 {
 	const char *path = rk_arena_textf(x->arena, "%s.metadata", p->path);
-	const struct rk_zip_entry *e;
+	const struct rk_zip_entry *entries, *e = NULL;
 	uint8_t sum[RK_SHA256_BYTES];
 	struct rk_zip_file *z = NULL;
 	char *text = NULL;
-	size_t len = 0;
+	size_t len = 0, n;
 	int rc = path ? rk_zip_open(p->path, &z, x->err) : rk_fail_nomem(x->err);
 
 	if (rc < 0)
 		goto out;
-	e = metadata_of(z);
+	entries = rk_zip_entries(z, &n);
+	for (size_t i = 0; i < n && !e; i++) {
+		const char *name = entries[i].name, *slash = strchr(name, '/');
+
+		if (slash && !strcmp(slash, "/METADATA") &&
+		    rk_text_ends(name, (size_t)(slash - name), ".dist-info"))
+			e = &entries[i];
+	}
 	if (!e) {
 		rc = rk_fail(x->err, RK_E_FORMAT, "'%s' has no METADATA: it is not a wheel",
 			     p->path);
@@ -347,20 +339,6 @@ out:
 	rk_zip_close(z);
 	rk_free(text);
 	return rc;
-}
-
-static int learn(struct indexing *x)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		int rc = sum_file(x, &x->v[i]);
-
-		if (rc < 0 || (ends(x->v[i].file, ".whl") && (rc = read_wheel(x, &x->v[i])) < 0))
-			return rc;
-	}
-	for (size_t i = 1; i < x->n; i++)
-		if (!strcmp(x->v[i].file, x->v[i - 1].file) && strcmp(x->v[i].sum, x->v[i - 1].sum))
-			x->v[i].differs = x->v[i - 1].differs = true;
-	return 0;
 }
 
 /* ---- pages ---- */
@@ -569,8 +547,17 @@ int rk_pack_index_trees(const char *dir,
 	if (!dir)
 		return rk_misuse(__func__, err);
 	if ((rc = rk_arena_new(&x.arena, &mine)) < 0 || (rc = find_packages(&x)) < 0 ||
-	    (rc = check_whole(x.arena, dir, &mine)) < 0 || (rc = learn(&x)) < 0 ||
-	    (rc = write_trees(&x)) < 0)
+	    (rc = check_whole(x.arena, dir, &mine)) < 0)
+		goto out;
+	for (size_t i = 0; i < x.n; i++)
+		if ((rc = sum_file(&x, &x.v[i])) < 0 ||
+		    (ends(x.v[i].file, ".whl") && (rc = read_wheel(&x, &x.v[i])) < 0))
+			goto out;
+	for (size_t i = 1; i < x.n; i++)
+		if (!strcmp(x.v[i].file, x.v[i - 1].file) && strcmp(x.v[i].sum, x.v[i - 1].sum))
+			x.v[i].differs = x.v[i - 1].differs = true;
+	rc = write_trees(&x);
+	if (rc < 0)
 		goto out;
 	for (size_t i = 0; i < x.ntold && each; i++)
 		each(arg, x.told[i].tree, x.told[i].packages, x.told[i].apart);

@@ -61,36 +61,6 @@ static bool is_host(uint16_t machine)
 }
 
 /* Texts of `elf` point into the view, which is closed: copy them. */
-static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file_facts *f,
-		struct rk_error *err)
-{
-	const char *rpath = elf->runpath ? elf->runpath : elf->rpath, *s = elf->soname;
-	int rc;
-
-	if (elf->kind != RK_ELF_EXE && elf->kind != RK_ELF_SHARED) {
-		if (elf->kind == RK_ELF_OTHER)
-			f->note = "object file or device code";
-		return 0;
-	}
-	if (!is_host(elf->machine)) {
-		f->note = "code for another kind of processor";
-		return 0;
-	}
-	if (elf->kind == RK_ELF_SHARED)
-		f->type = RK_FILE_LIBRARY;
-	else /* without an interpreter no loader reads the run path, even if there is a dynamic section */
-		f->type = elf->dynamic && elf->interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
-	f->machine = elf->wide ? elf->machine : 0;
-	/* SONAMEs become file names: ignore those that are not valid as one */
-	if (s && elf->kind == RK_ELF_SHARED && *s && !strchr(s, '/') && strcmp(s, ".") != 0 &&
-	    strcmp(s, "..") != 0 && rk_artifact_name_fits(s)) {
-		rc = keep_text(p, s, &f->soname, err);
-		if (rc < 0)
-			return rc;
-	}
-	return rpath ? keep_text(p, rpath, &f->rpath, err) : 0;
-}
-
 static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_file_facts *f,
 		struct rk_error *err)
 {
@@ -98,19 +68,45 @@ static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_f
 	struct rk_arena *scratch = NULL;
 	struct rk_view view = { 0 };
 	struct rk_elf elf = { 0 };
-	int rc = rk_arena_new(&scratch, err);
+	const char *rpath, *s;
+	int rc;
 
-	if (rc < 0 || (rc = rk_origin_view(file->origin, &view, err)) < 0)
+	if ((rc = rk_arena_new(&scratch, err)) < 0 ||
+	    (rc = rk_origin_view(file->origin, &view, err)) < 0)
 		goto out;
 	rc = rk_elf_read(view.data, view.len, scratch, &elf, &why);
-	if (rc == 0) {
-		rc = take(p, &elf, f, err);
-	} else if (rc == RK_E_FORMAT) {
+	if (rc == RK_E_FORMAT) {
 		f->type = RK_FILE_BROKEN;
 		rc = keep_text(p, why.message, &f->note, err);
-	} else {
-		rk_fail(err, rc, "%s", why.message);
+		goto out;
 	}
+	if (rc < 0) {
+		rk_fail(err, rc, "%s", why.message);
+		goto out;
+	}
+	if (elf.kind != RK_ELF_EXE && elf.kind != RK_ELF_SHARED) {
+		if (elf.kind == RK_ELF_OTHER)
+			f->note = "object file or device code";
+		goto out;
+	}
+	if (!is_host(elf.machine)) {
+		f->note = "code for another kind of processor";
+		goto out;
+	}
+	if (elf.kind == RK_ELF_SHARED)
+		f->type = RK_FILE_LIBRARY;
+	else /* without an interpreter no loader reads the run path, even if there is a dynamic section */
+		f->type = elf.dynamic && elf.interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
+	f->machine = elf.wide ? elf.machine : 0;
+	/* SONAMEs become file names: ignore those that are not valid as one */
+	s = elf.soname;
+	if (s && elf.kind == RK_ELF_SHARED && *s && !strchr(s, '/') && strcmp(s, ".") != 0 &&
+	    strcmp(s, "..") != 0 && rk_artifact_name_fits(s) &&
+	    (rc = keep_text(p, s, &f->soname, err)) < 0)
+		goto out;
+	rpath = elf.runpath ? elf.runpath : elf.rpath;
+	if (rpath)
+		rc = keep_text(p, rpath, &f->rpath, err);
 out:
 	rk_view_close(&view);
 	rk_arena_free(scratch);

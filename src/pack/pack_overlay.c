@@ -18,16 +18,12 @@ static void lose(struct rk_entry *e, const char *why)
 		e->left = why;
 }
 
-const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path)
+const struct rk_entry *rk_overlay_find(const void *tree, const char *path)
 {
+	const struct rk_overlay *t = tree;
 	ptrdiff_t i = rk_path_map_find(&t->map, path, strlen(path));
 
 	return i < 0 ? NULL : t->v[i];
-}
-
-const struct rk_entry *rk_overlay_find_fn(const void *tree, const char *path)
-{
-	return rk_overlay_find(tree, path);
 }
 
 void rk_overlay_release(struct rk_overlay *t)

@@ -44,11 +44,6 @@ static bool is_asked(const struct rk_list *asked, const struct rk_artifact *a)
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The families of the plan: all, or the requested ones. */
 static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 {
@@ -70,7 +65,7 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 			return rk_fail_nomem(pl->err);
 	}
 	if (n)
-		qsort(v, n, sizeof(*v), by_text);
+		qsort(v, n, sizeof(*v), rk_by_text);
 	for (size_t i = 0; i < n; i++)
 		if (!known || strcmp(v[known - 1], v[i]) != 0)
 			v[known++] = v[i];
@@ -449,27 +444,12 @@ static int plan(struct rk_planner *pl, const char *version, const struct rk_list
 	return rk_pack_list_left(pl, unread, &w);
 }
 
-/* As on the command line, "gfx942; gfx950", without tails such as ":xnack+". */
-static int split_families(const char *text, struct rk_list *ret, struct rk_error *err)
-{
-	struct rk_list parts = { 0 };
-
-	rk_list_split(&parts, rk_text_or_empty(text), ",; ");
-	for (size_t i = 0; i < parts.n; i++) {
-		parts.v[i][rk_family_base(parts.v[i])] = '\0';
-		rk_list_add_once(ret, parts.v[i]);
-	}
-	ret->bad |= parts.bad;
-	rk_list_release(&parts);
-	return ret->bad ? rk_fail_nomem(err) : 0;
-}
-
 int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 		      struct rk_pack_plan **ret, struct rk_error *err)
 {
 	struct rk_planner pl = { .o = o, .err = err };
+	struct rk_list parts = { 0 }, asked = { 0 };
 	struct rk_arena *arena = NULL;
-	struct rk_list asked = { 0 };
 	int rc = rk_arena_new(&arena, err);
 
 	if (rc < 0)
@@ -480,13 +460,26 @@ int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 		return rk_fail_nomem(err);
 	}
 	pl.p->arena = arena;
-	if ((rc = rk_diag_new(&pl.p->diag, err)) < 0 ||
-	    (rc = split_families(o->target_families, &asked, err)) < 0 ||
-	    (rc = plan(&pl, version, &asked)) < 0)
+	rc = rk_diag_new(&pl.p->diag, err);
+	if (rc < 0)
+		goto out;
+	/* families as on the command line, "gfx942; gfx950", without tails such as ":xnack+" */
+	rk_list_split(&parts, rk_text_or_empty(o->target_families), ",; ");
+	for (size_t i = 0; i < parts.n; i++) {
+		parts.v[i][rk_family_base(parts.v[i])] = '\0';
+		rk_list_add_once(&asked, parts.v[i]);
+	}
+	if (parts.bad || asked.bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = plan(&pl, version, &asked);
+	if (rc < 0)
 		goto out;
 	*ret = pl.p;
 	pl.p = NULL;
 out:
+	rk_list_release(&parts);
 	rk_list_release(&asked);
 	rk_pack_plan_free(pl.p);
 	return rc;

@@ -49,8 +49,7 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
  * Call after the last add: removes files that have something below them, then sorts as in wheels.
  */
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
-const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path);
-rk_entry_find_fn rk_overlay_find_fn; /* `tree` is a struct rk_overlay */
+rk_entry_find_fn rk_overlay_find; /* `tree` is a struct rk_overlay */
 void rk_overlay_release(struct rk_overlay *t);
 
 /* ---- one package (pack_items.c) ---- */

@@ -384,7 +384,7 @@ static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 
 	if (e->fault)
 		why = fault_words[e->fault];
-	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
+	else if (rk_entry_resolve(rk_overlay_find, &k->tree, e, &why))
 		return put_devel_link(k, e, e->link, "link");
 	if (why == rk_link_circle)
 		kind = "looping-link";

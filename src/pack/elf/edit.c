@@ -385,29 +385,10 @@ static void lay_out(const struct elf_image *m, const struct elf_strings *s, stru
 	n->size = n->strings_at + s->keep + s->text_size;
 }
 
-/* After the last PT_LOAD: they are in ascending order. */
-static void insert_segment(struct elf_image *m, const struct new_segment *n)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < m->nsegments; i++)
-		if (m->segments[i].p_type == PT_LOAD)
-			at = i + 1;
-	memmove(&m->segments[at + 1], &m->segments[at], (m->nsegments - at) * sizeof(*m->segments));
-	m->segments[at] = (Elf64_Phdr){ .p_type = PT_LOAD,
-					.p_flags = PF_R,
-					.p_offset = n->at,
-					.p_vaddr = n->address,
-					.p_paddr = n->address,
-					.p_filesz = n->size,
-					.p_memsz = n->size,
-					.p_align = n->align };
-	m->nsegments++;
-}
-
 static int add_segment(struct elf_image *m, const struct elf_strings *s)
 {
 	struct new_segment n = { 0 };
+	size_t at = 0;
 	uint8_t *tail;
 	int rc;
 
@@ -424,7 +405,21 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 		if (rc < 0)
 			return rc;
 	}
-	insert_segment(m, &n);
+
+	/* its header goes after the last PT_LOAD: they are in ascending order */
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			at = i + 1;
+	memmove(&m->segments[at + 1], &m->segments[at], (m->nsegments - at) * sizeof(*m->segments));
+	m->segments[at] = (Elf64_Phdr){ .p_type = PT_LOAD,
+					.p_flags = PF_R,
+					.p_offset = n.at,
+					.p_vaddr = n.address,
+					.p_paddr = n.address,
+					.p_filesz = n.size,
+					.p_memsz = n.size,
+					.p_align = n.align };
+	m->nsegments++;
 	m->head.e_phnum = (Elf64_Half)m->nsegments;
 	if (n.slot == SLOT_MOVE) {
 		m->head.e_phoff = n.at + n.table_at;

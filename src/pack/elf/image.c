@@ -217,29 +217,28 @@ static int find_strings(struct elf_image *m)
 	return unsupported(m, "its string table has no section");
 }
 
-/* The tables that are changed must not overlap. */
-static int check_apart(struct elf_image *m)
-{
-	const uint64_t at[] = { 0, m->head.e_phoff, m->head.e_shoff, m->entries_at, m->strings_at };
-	const uint64_t size[] = { sizeof(m->head), m->nsegments * sizeof(*m->segments),
-				  m->nsections * sizeof(*m->sections),
-				  m->nslots * sizeof(*m->entries), m->nstrings };
-
-	for (size_t i = 0; i < 5; i++)
-		for (size_t k = 0; k < i; k++)
-			if (elf_meet(at[i], size[i], at[k], size[k]))
-				return broken(m, at[i], "overlapping tables");
-	return 0;
-}
-
 int rk_elf_image_read(struct elf_image *m)
 {
+	uint64_t at[5] = { 0 }, size[5] = { sizeof(m->head) };
 	int rc;
 
 	if ((rc = read_head(m)) < 0 || (rc = read_segments(m)) < 0 || (rc = read_sections(m)) < 0 ||
 	    (rc = read_entries(m)) < 0 || (rc = find_strings(m)) < 0)
 		return rc;
-	return check_apart(m);
+	/* the tables that are changed must not overlap */
+	at[1] = m->head.e_phoff;
+	size[1] = m->nsegments * sizeof(*m->segments);
+	at[2] = m->head.e_shoff;
+	size[2] = m->nsections * sizeof(*m->sections);
+	at[3] = m->entries_at;
+	size[3] = m->nslots * sizeof(*m->entries);
+	at[4] = m->strings_at;
+	size[4] = m->nstrings;
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < i; k++)
+			if (elf_meet(at[i], size[i], at[k], size[k]))
+				return broken(m, at[i], "overlapping tables");
+	return 0;
 }
 
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
@@ -372,26 +371,6 @@ static bool load(const struct elf_image *m, uint64_t address, void *to, size_t s
 		return false;
 	memcpy(to, m->data + at, size);
 	return true;
-}
-
-static bool entries_use(const struct elf_image *m, const struct span *s)
-{
-	for (size_t i = 0; i < m->nentries; i++)
-		switch (m->entries[i].d_tag) {
-		case DT_NEEDED:
-		case DT_SONAME:
-		case DT_CONFIG:
-		case DT_DEPAUDIT:
-		case DT_AUDIT:
-		case DT_AUXILIARY:
-		case DT_FILTER:
-			if (in_span(s, m->entries[i].d_un.d_val))
-				return true;
-			break;
-		default:
-			break;
-		}
-	return false;
 }
 
 /* Undefined symbols come before the first hashed one: an empty table gives no count. */
@@ -582,14 +561,32 @@ static bool definitions_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* Section names and unknown kinds of tables may also use this string table. */
-static bool sections_use(const struct elf_image *m)
+bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len)
 {
-	if (m->strings_section == 0)
+	/* whoever uses the text's NUL has an empty text, and keeps it */
+	struct span s = { offset, offset + len };
+
+	if (offset == 0 || m->data[m->strings_at + offset - 1] != 0)
 		return false;
-	if (m->head.e_shstrndx == m->strings_section)
-		return true;
-	for (size_t i = 1; i < m->nsections; i++)
+	for (size_t i = 0; i < m->nentries; i++)
+		switch (m->entries[i].d_tag) {
+		case DT_NEEDED:
+		case DT_SONAME:
+		case DT_CONFIG:
+		case DT_DEPAUDIT:
+		case DT_AUDIT:
+		case DT_AUXILIARY:
+		case DT_FILTER:
+			if (in_span(&s, m->entries[i].d_un.d_val))
+				return false;
+			break;
+		default:
+			break;
+		}
+	/* section names and unknown kinds of tables may also use this string table */
+	if (m->strings_section && m->head.e_shstrndx == m->strings_section)
+		return false;
+	for (size_t i = 1; i < m->nsections && m->strings_section; i++)
 		if (m->sections[i].sh_link == m->strings_section)
 			switch (m->sections[i].sh_type) {
 			case SHT_DYNSYM:
@@ -598,18 +595,7 @@ static bool sections_use(const struct elf_image *m)
 			case SHT_GNU_verdef:
 				break;
 			default:
-				return true;
+				return false;
 			}
-	return false;
-}
-
-bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len)
-{
-	/* whoever uses the text's NUL has an empty text, and keeps it */
-	struct span s = { offset, offset + len };
-
-	if (offset == 0 || m->data[m->strings_at + offset - 1] != 0)
-		return false;
-	return !entries_use(m, &s) && !sections_use(m) && !needs_use(m, &s) &&
-	       !definitions_use(m, &s) && !symbols_use(m, &s);
+	return !needs_use(m, &s) && !definitions_use(m, &s) && !symbols_use(m, &s);
 }

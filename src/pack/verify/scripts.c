@@ -196,25 +196,14 @@ static const char *after(const char *s, const char *keyword)
 	return skip_blanks(s + n);
 }
 
-static bool line_defines(const char *s, const char *name, size_t len)
-{
-	const char *rest = after(s, "async");
-
-	if (rest)
-		s = rest;
-	if ((rest = after(s, "def")) || (rest = after(s, "class")))
-		return is_name(rest, name, len) || is_name(rest, "__getattr__", 11);
-	if ((rest = after(s, "import")) || (rest = after(s, "from")))
-		return imports(rest, name, len);
-	return assigns(s, name, len);
-}
-
 /* A parenthesis after import may span several lines, which are indented. */
 static bool defines(const char *text, const char *name, size_t len)
 {
 	bool importing = false;
 
 	for (const char *line = text; line && *line; line = next_line(line)) {
+		const char *s = line, *rest;
+
 		if (importing || after(line, "from")) {
 			const char *open = strchr(line, '('), *end = strchr(line, '\n');
 
@@ -223,7 +212,17 @@ static bool defines(const char *text, const char *name, size_t len)
 			importing = importing || (open && (!end || open < end));
 			if (memchr(line, ')', end ? (size_t)(end - line) : strlen(line)))
 				importing = false;
-		} else if (line_defines(line, name, len)) {
+			continue;
+		}
+		if ((rest = after(s, "async")))
+			s = rest;
+		if ((rest = after(s, "def")) || (rest = after(s, "class"))) {
+			if (is_name(rest, name, len) || is_name(rest, "__getattr__", 11))
+				return true;
+		} else if ((rest = after(s, "import")) || (rest = after(s, "from"))) {
+			if (imports(rest, name, len))
+				return true;
+		} else if (assigns(s, name, len)) {
 			return true;
 		}
 	}
@@ -341,25 +340,9 @@ static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w,
 
 /* ---- names ---- */
 
-/* Checks packages and modules at the top of the wheel. */
-static void check_import(struct rk_proving *p, struct rk_proof_package *w)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		const char *path = w->files[i].path;
-		size_t len = strlen(path), top = strcspn(path, "/");
-		bool package = path[top] && !strcmp(path + top, "/__init__.py");
-		bool module = !path[top] && rk_text_ends(path, len, ".py");
-
-		if (module)
-			top -= strlen(".py");
-		if ((package || module) && !importable(path, top))
-			rk_proof_fault(p, "name-import", w, path,
-				       "Python cannot import '%.*s': invalid name", (int)top, path);
-	}
-}
-
 void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 {
+	static const char bad_name[] = "Python cannot import '%.*s': invalid name";
 	char path[RK_PROOF_PATH_MAX];
 	size_t len;
 	char *text;
@@ -370,7 +353,19 @@ void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 			check_entry_points(p, w, w->files[i].path, w->files[i].text);
 	if (w->sdist || !w->zip)
 		return;
-	check_import(p, w);
+
+	/* packages and modules at the top of the wheel */
+	for (size_t i = 0; i < w->n; i++) {
+		const char *file = w->files[i].path;
+		size_t top = strcspn(file, "/");
+		bool package = file[top] && !strcmp(file + top, "/__init__.py");
+		bool module = !file[top] && rk_text_ends(file, top, ".py");
+
+		if (module)
+			top -= strlen(".py");
+		if ((package || module) && !importable(file, top))
+			rk_proof_fault(p, "name-import", w, file, bad_name, (int)top, file);
+	}
 	if (!w->dist_info[0])
 		return;
 
@@ -380,8 +375,7 @@ void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 		size_t n = strcspn(line, "\r\n");
 
 		if (n && !importable(line, n))
-			rk_proof_fault(p, "name-import", w, path,
-				       "Python cannot import '%.*s': invalid name", (int)n, line);
+			rk_proof_fault(p, "name-import", w, path, bad_name, (int)n, line);
 	}
 	rk_free(text);
 

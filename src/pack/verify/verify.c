@@ -203,26 +203,6 @@ static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *e
 	rk_walk_release(&found);
 }
 
-static int collect(struct rk_proving *p, struct rk_error *err)
-{
-	for (size_t i = 0; i < p->o->npaths && p->rc == 0; i++) {
-		const char *path = p->o->paths[i];
-
-		if (rk_is_dir(path))
-			add_folder(p, path, err);
-		else if (is_wheel(path) || is_sdist(path))
-			add_package(p, path, 0);
-		else
-			rk_fail(err, RK_E_USAGE, "'%s' is not a wheel, a .tar.gz or a folder",
-				path);
-		if (err->code)
-			return err->code;
-	}
-	if (p->rc == 0 && !p->npackages)
-		return rk_fail(err, RK_E_USAGE, "no packages to verify");
-	return 0;
-}
-
 static int by_file(const void *a, const void *b)
 {
 	const struct rk_proof_package *x = a, *y = b;
@@ -241,8 +221,24 @@ static void prove(struct rk_proving *p, struct rk_error *err)
 {
 	size_t n = 0;
 
-	if (collect(p, err) < 0 || p->rc)
+	for (size_t i = 0; i < p->o->npaths && p->rc == 0; i++) {
+		const char *path = p->o->paths[i];
+
+		if (rk_is_dir(path))
+			add_folder(p, path, err);
+		else if (is_wheel(path) || is_sdist(path))
+			add_package(p, path, 0);
+		else
+			rk_fail(err, RK_E_USAGE, "'%s' is not a wheel, a .tar.gz or a folder",
+				path);
+		if (err->code)
+			return;
+	}
+	if (p->rc == 0 && !p->npackages)
+		rk_fail(err, RK_E_USAGE, "no packages to verify");
+	if (p->rc || !p->npackages)
 		return;
+
 	qsort(p->packages, p->npackages, sizeof(*p->packages), by_file);
 	for (size_t i = 0; i < p->npackages; i++)
 		rk_proof_file_name(p, &p->packages[i]);

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/num.h"
+#include "base/text.h"
 
 /*
  * ---- xz compression in blocks of a fixed size ----
@@ -237,11 +238,6 @@ static int put_header(struct devel *v, const char *path, enum rk_tar_type type, 
 
 /* ---- folders ---- */
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Adds all folders above a path that `before` does not share. */
 static void add_parents(struct rk_list *list, const char *path, const char *before)
 {
@@ -275,7 +271,7 @@ static int put_folders(struct devel *v)
 		goto out;
 	}
 	if (list.n)
-		qsort(list.v, list.n, sizeof(*list.v), by_text);
+		qsort(list.v, list.n, sizeof(*list.v), rk_by_text);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct rk_pack_item *it = find(v, list.v[i]);
 

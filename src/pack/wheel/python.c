@@ -413,26 +413,6 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-static void put_text(struct rk_bytes *out, const struct rk_list *names, const char *lock, bool fail)
-{
-	rk_bytes_puts(out, "def initialize():\n"
-			   "  import rocm_sdk\n"
-			   "  rocm_sdk.initialize_process(preload_shortnames=[\n");
-	for (size_t i = 0; i < names->n; i++) {
-		rk_bytes_puts(out, "    ");
-		rk_python_repr(out, names->v[i]);
-		rk_bytes_puts(out, ",\n");
-	}
-	rk_bytes_puts(out, "  ]");
-	if (lock) {
-		rk_bytes_puts(out, ",\n  check_version=");
-		rk_python_repr(out, lock);
-	}
-	if (lock && fail)
-		rk_bytes_puts(out, ",\n  fail_on_version_mismatch=True");
-	rk_bytes_puts(out, ")\n");
-}
-
 int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_len,
 		 struct rk_error *err)
 {
@@ -470,8 +450,24 @@ int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_l
 		rc = rk_fail(err, RK_E_USAGE, "no version to check");
 	if (rc < 0)
 		goto out;
+
 	rk_bytes_init(&out, RK_META_BYTES);
-	put_text(&out, &names, lock, o->fail);
+	rk_bytes_puts(&out, "def initialize():\n"
+			    "  import rocm_sdk\n"
+			    "  rocm_sdk.initialize_process(preload_shortnames=[\n");
+	for (size_t i = 0; i < names.n; i++) {
+		rk_bytes_puts(&out, "    ");
+		rk_python_repr(&out, names.v[i]);
+		rk_bytes_puts(&out, ",\n");
+	}
+	rk_bytes_puts(&out, "  ]");
+	if (lock) {
+		rk_bytes_puts(&out, ",\n  check_version=");
+		rk_python_repr(&out, lock);
+	}
+	if (lock && o->fail)
+		rk_bytes_puts(&out, ",\n  fail_on_version_mismatch=True");
+	rk_bytes_puts(&out, ")\n");
 	rc = rk_bytes_give(&out, ret, ret_len, err);
 out:
 	rk_list_release(&names);
