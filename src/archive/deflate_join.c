@@ -105,22 +105,25 @@ typedef uint16_t entry_fn(unsigned symbol, unsigned len);
 
 static uint16_t literal_entry(unsigned symbol, unsigned len)
 {
-	unsigned extra;
-
 	if (symbol < 256)
 		return (uint16_t)len;
 	if (symbol == 256)
 		return (uint16_t)(len | IS_END);
+	if (symbol > 285)
+		return IS_LONG;
 	/* 257 to 264 and 285 have no extra bits, of the others each four have one more */
-	extra = symbol < 265 || symbol >= 285 ? 0 : (symbol - 261) / 4;
-	return symbol > 285 ? IS_LONG : (uint16_t)((len + extra) | IS_MATCH);
+	if (symbol >= 265 && symbol < 285)
+		len += (symbol - 261) / 4;
+	return (uint16_t)(len | IS_MATCH);
 }
 
 static uint16_t distance_entry(unsigned symbol, unsigned len)
 {
-	unsigned extra = symbol < 4 ? 0 : symbol / 2 - 1;
-
-	return symbol > 29 ? IS_LONG : (uint16_t)(len + extra);
+	if (symbol > 29)
+		return IS_LONG;
+	if (symbol >= 4)
+		len += symbol / 2 - 1;
+	return (uint16_t)len;
 }
 
 /* For the precode the entry keeps the symbol itself. */
@@ -233,34 +236,6 @@ static bool make_tables(struct walk *w, const uint8_t *lens, unsigned nliterals,
 	return true;
 }
 
-static bool fixed_tables(struct walk *w)
-{
-	uint8_t lens[LITERALS + DISTANCES];
-
-	memset(lens, 8, 144);
-	memset(lens + 144, 9, 112);
-	memset(lens + 256, 7, 24);
-	memset(lens + 280, 8, 8);
-	memset(lens + LITERALS, 5, DISTANCES);
-	return make_tables(w, lens, LITERALS, DISTANCES);
-}
-
-/* The order of the precode's own lengths, the rarest last (RFC 1951, 3.2.7). */
-static bool read_precode(struct walk *w, unsigned n)
-{
-	static const uint8_t at[PRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-					      11, 4,  12, 3, 13, 2, 14, 1, 15 };
-	uint8_t lens[PRECODES] = { 0 };
-	struct code c;
-
-	for (unsigned i = 0; i < n; i++)
-		lens[at[i]] = (uint8_t)number(&w->b, 3);
-	if (!order(&c, lens, PRECODES))
-		return false;
-	fill(&c, precode_entry, w->precodes, PRECODE_BITS);
-	return true;
-}
-
 /* One symbol of the precode: a length, or how often one is repeated. 0: no such symbol. */
 static unsigned read_run(struct walk *w, uint8_t last, uint8_t *ret)
 {
@@ -290,12 +265,22 @@ static unsigned read_run(struct walk *w, uint8_t last, uint8_t *ret)
 
 static bool dynamic_tables(struct walk *w)
 {
-	uint8_t lens[LITERALS + DISTANCES + 138], last = 0;
+	/* the order of the precode's own lengths, the rarest last (RFC 1951, 3.2.7) */
+	static const uint8_t at[PRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+					      11, 4,  12, 3, 13, 2, 14, 1, 15 };
+	uint8_t lens[LITERALS + DISTANCES + 138], precode[PRECODES] = { 0 }, last = 0;
 	unsigned nliterals = 257 + number(&w->b, 5), ndistances = 1 + number(&w->b, 5);
-	unsigned total = nliterals + ndistances, n;
+	unsigned total = nliterals + ndistances, nprecodes, n;
+	struct code c;
 
-	if (nliterals > 286 || ndistances > 30 || !read_precode(w, 4 + number(&w->b, 4)))
+	if (nliterals > 286 || ndistances > 30)
 		return false;
+	nprecodes = 4 + number(&w->b, 4);
+	for (unsigned i = 0; i < nprecodes; i++)
+		precode[at[i]] = (uint8_t)number(&w->b, 3);
+	if (!order(&c, precode, PRECODES))
+		return false;
+	fill(&c, precode_entry, w->precodes, PRECODE_BITS);
 	for (unsigned i = 0; i < total; i += n) {
 		n = read_run(w, last, &last);
 		if (!n || overrun(&w->b) || i + n > total)
@@ -369,10 +354,28 @@ static bool skip_stored(struct bits *w)
 
 static bool skip_block(struct walk *w, unsigned kind)
 {
-	if (kind == STORED)
+	uint8_t lens[LITERALS + DISTANCES];
+
+	switch (kind) {
+	case STORED:
 		return skip_stored(&w->b);
-	return (kind == FIXED ? fixed_tables(w) : kind == DYNAMIC && dynamic_tables(w)) &&
-	       walk_symbols(w) && !overrun(&w->b);
+	case FIXED:
+		memset(lens, 8, 144);
+		memset(lens + 144, 9, 112);
+		memset(lens + 256, 7, 24);
+		memset(lens + 280, 8, 8);
+		memset(lens + LITERALS, 5, DISTANCES);
+		if (!make_tables(w, lens, LITERALS, DISTANCES))
+			return false;
+		break;
+	case DYNAMIC:
+		if (!dynamic_tables(w))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	return walk_symbols(w) && !overrun(&w->b);
 }
 
 int rk_deflate_find_last(const void *p, size_t len, struct rk_deflate_place *ret,

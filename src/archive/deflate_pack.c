@@ -18,6 +18,7 @@
 
 #include "archive/deflate_join.h"
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum { NO_HEADER = -15, MEMORY = 9, BEST = 9, FLUSH_BYTES = 16 };
 enum { SAMPLES = 4, SAMPLE_BYTES = 4096, SAMPLED = SAMPLES * SAMPLE_BYTES };
@@ -27,203 +28,14 @@ enum { STORED_MAX = 65535, STORED_HEADER = 5 };
 
 enum effort { NONE, LESS, FULL };
 
-/* The functions do what rk_deflater_new and its siblings do; none may be NULL. */
-struct rk_deflater_ops {
-	int (*open)(int level, struct rk_deflater **ret, struct rk_error *err);
-	size_t (*bound)(struct rk_deflater *d, size_t len);
-	size_t (*pack)(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room);
-	int (*piece)(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
-		     size_t room, size_t *ret_len, struct rk_error *err);
-	void (*close)(struct rk_deflater *d);
-	uint32_t (*crc)(const void *p, size_t len);
-};
+/* -- zlib, or libdeflate: whole buffers only, three times as fast ------------------------- */
 
-/* The first member of what `open` makes. */
 struct rk_deflater {
-	const struct rk_deflater_ops *ops;
-};
-
-/* -- zlib --------------------------------------------------------------------------------- */
-
-struct slow {
-	struct rk_deflater base;
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	struct libdeflate_compressor *fast; /* NULL: zlib */
+#endif
 	z_stream z;
 };
-
-static const struct rk_deflater_ops ops_zlib;
-
-static voidpf take(voidpf opaque, uInt n, uInt size)
-{
-	(void)opaque;
-	return rk_calloc(n, size);
-}
-
-static void give(voidpf opaque, voidpf p)
-{
-	(void)opaque;
-	rk_free(p);
-}
-
-static int slow_open(int level, struct rk_deflater **ret, struct rk_error *err)
-{
-	struct slow *s = rk_calloc(1, sizeof(*s));
-	int rc;
-
-	if (!s)
-		return rk_fail_nomem(err);
-	s->z.zalloc = take;
-	s->z.zfree = give;
-	rc = deflateInit2(&s->z, level < BEST ? level : BEST, Z_DEFLATED, NO_HEADER, MEMORY,
-			  Z_DEFAULT_STRATEGY);
-	if (rc != Z_OK) {
-		rk_free(s);
-		return rk_fail_nomem(err);
-	}
-	s->base.ops = &ops_zlib;
-	*ret = &s->base;
-	return 0;
-}
-
-static void slow_close(struct rk_deflater *d)
-{
-	struct slow *s = (struct slow *)d;
-
-	deflateEnd(&s->z);
-	rk_free(s);
-}
-
-static size_t slow_bound(struct rk_deflater *d, size_t len)
-{
-	struct slow *s = (struct slow *)d;
-
-	return deflateBound(&s->z, len) + FLUSH_BYTES;
-}
-
-/* 0: it does not fit. */
-static size_t slow_all(struct slow *s, const void *p, size_t len, int flush, void *to, size_t room)
-{
-	int rc;
-
-	if (len > UINT_MAX || deflateReset(&s->z) != Z_OK)
-		return 0;
-	s->z.next_in = (z_const Bytef *)p;
-	s->z.avail_in = (uInt)len;
-	s->z.next_out = to;
-	s->z.avail_out = (uInt)(room < UINT_MAX ? room : UINT_MAX);
-	rc = deflate(&s->z, flush);
-	if (flush == Z_FINISH ? rc != Z_STREAM_END : rc != Z_OK || !s->z.avail_out)
-		return 0;
-	return s->z.total_out;
-}
-
-static size_t slow_pack(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room)
-{
-	return slow_all((struct slow *)d, p, len, Z_FINISH, to, room);
-}
-
-static int slow_piece(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
-		      size_t room, size_t *ret_len, struct rk_error *err)
-{
-	size_t n = slow_all((struct slow *)d, p, len, last ? Z_FINISH : Z_FULL_FLUSH, to, room);
-
-	if (!n)
-		return rk_fail(err, RK_E_LIMIT, "%zu compressed bytes do not fit into %zu", len,
-			       room);
-	*ret_len = n;
-	return 0;
-}
-
-static uint32_t slow_crc(const void *p, size_t len)
-{
-	return (uint32_t)crc32_z(0, len ? p : (const Bytef *)"", len);
-}
-
-static const struct rk_deflater_ops ops_zlib = {
-	.open = slow_open,
-	.bound = slow_bound,
-	.pack = slow_pack,
-	.piece = slow_piece,
-	.close = slow_close,
-	.crc = slow_crc,
-};
-
-/* -- libdeflate: whole buffers only, three times as fast ----------------------------------- */
-
-#ifdef ROCKIT_HAVE_LIBDEFLATE
-struct fast {
-	struct rk_deflater base;
-	struct libdeflate_compressor *c;
-};
-
-static const struct rk_deflater_ops ops_fast;
-
-static void fast_close(struct rk_deflater *d)
-{
-	struct fast *f = (struct fast *)d;
-
-	libdeflate_free_compressor(f->c);
-	rk_free(f);
-}
-
-static int fast_open(int level, struct rk_deflater **ret, struct rk_error *err)
-{
-	struct fast *f = rk_calloc(1, sizeof(*f));
-
-	if (f)
-		f->c = libdeflate_alloc_compressor(level);
-	if (!f || !f->c) {
-		rk_free(f);
-		return rk_fail_nomem(err);
-	}
-	f->base.ops = &ops_fast;
-	*ret = &f->base;
-	return 0;
-}
-
-static size_t fast_bound(struct rk_deflater *d, size_t len)
-{
-	struct fast *f = (struct fast *)d;
-
-	return libdeflate_deflate_compress_bound(f->c, len) + RK_DEFLATE_JOIN_BYTES;
-}
-
-static size_t fast_pack(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room)
-{
-	struct fast *f = (struct fast *)d;
-
-	return libdeflate_deflate_compress(f->c, p, len, to, room);
-}
-
-static int fast_piece(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
-		      size_t room, size_t *ret_len, struct rk_error *err)
-{
-	size_t n = room > RK_DEFLATE_JOIN_BYTES ?
-			   fast_pack(d, p, len, to, room - RK_DEFLATE_JOIN_BYTES) :
-			   0;
-
-	if (!n)
-		return rk_fail(err, RK_E_LIMIT, "%zu compressed bytes do not fit into %zu", len,
-			       room);
-	*ret_len = n;
-	return last ? 0 : rk_deflate_open(to, ret_len, err);
-}
-
-static uint32_t fast_crc(const void *p, size_t len)
-{
-	return len ? libdeflate_crc32(0, p, len) : 0;
-}
-
-static const struct rk_deflater_ops ops_fast = {
-	.open = fast_open,
-	.bound = fast_bound,
-	.pack = fast_pack,
-	.piece = fast_piece,
-	.close = fast_close,
-	.crc = fast_crc,
-};
-#endif
-
-/* -- either ------------------------------------------------------------------------------- */
 
 static atomic_bool force_zlib;
 
@@ -232,45 +44,130 @@ void rk_deflater_force_zlib(bool on)
 	atomic_store(&force_zlib, on);
 }
 
-static const struct rk_deflater_ops *chosen(void)
+void *rk_zlib_alloc(void *opaque, unsigned n, unsigned size)
 {
-#ifdef ROCKIT_HAVE_LIBDEFLATE
-	if (!atomic_load(&force_zlib))
-		return &ops_fast;
-#endif
-	return &ops_zlib;
+	(void)opaque;
+	return rk_calloc(n, size);
+}
+
+void rk_zlib_free(void *opaque, void *p)
+{
+	(void)opaque;
+	rk_free(p);
 }
 
 int rk_deflater_new(int level, struct rk_deflater **ret, struct rk_error *err)
 {
-	return chosen()->open(level, ret, err);
+	struct rk_deflater *d = rk_calloc(1, sizeof(*d));
+
+	if (!d)
+		return rk_fail_nomem(err);
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (!atomic_load(&force_zlib)) {
+		d->fast = libdeflate_alloc_compressor(level);
+		if (!d->fast)
+			goto nomem;
+		*ret = d;
+		return 0;
+	}
+#endif
+	d->z.zalloc = rk_zlib_alloc;
+	d->z.zfree = rk_zlib_free;
+	if (level > BEST)
+		level = BEST;
+	if (deflateInit2(&d->z, level, Z_DEFLATED, NO_HEADER, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+		goto nomem;
+	*ret = d;
+	return 0;
+nomem:
+	rk_free(d);
+	return rk_fail_nomem(err);
+}
+
+void rk_deflater_free(struct rk_deflater *d)
+{
+	if (!d)
+		return;
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (d->fast)
+		libdeflate_free_compressor(d->fast);
+	else
+#endif
+		deflateEnd(&d->z);
+	rk_free(d);
 }
 
 size_t rk_deflater_bound(struct rk_deflater *d, size_t len)
 {
-	return d->ops->bound(d, len);
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (d->fast)
+		return libdeflate_deflate_compress_bound(d->fast, len) + RK_DEFLATE_JOIN_BYTES;
+#endif
+	return deflateBound(&d->z, len) + FLUSH_BYTES;
+}
+
+/* 0: it does not fit. */
+static size_t pack_zlib(struct rk_deflater *d, const void *p, size_t len, int flush, void *to,
+			size_t room)
+{
+	int rc;
+
+	if (len > UINT_MAX || deflateReset(&d->z) != Z_OK)
+		return 0;
+	d->z.next_in = (z_const Bytef *)p;
+	d->z.avail_in = (uInt)len;
+	d->z.next_out = to;
+	d->z.avail_out = (uInt)rk_min(room, UINT_MAX);
+	rc = deflate(&d->z, flush);
+	if (flush == Z_FINISH)
+		return rc == Z_STREAM_END ? d->z.total_out : 0;
+	return rc == Z_OK && d->z.avail_out ? d->z.total_out : 0;
 }
 
 size_t rk_deflater_pack(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room)
 {
-	return room ? d->ops->pack(d, p, len, to, room) : 0;
+	if (!room)
+		return 0;
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (d->fast)
+		return libdeflate_deflate_compress(d->fast, p, len, to, room);
+#endif
+	return pack_zlib(d, p, len, Z_FINISH, to, room);
 }
 
 int rk_deflater_piece(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
 		      size_t room, size_t *ret_len, struct rk_error *err)
 {
-	return d->ops->piece(d, p, len, last, to, room, ret_len, err);
-}
+	size_t n = 0;
 
-void rk_deflater_free(struct rk_deflater *d)
-{
-	if (d)
-		d->ops->close(d);
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (d->fast) {
+		if (room > RK_DEFLATE_JOIN_BYTES)
+			n = libdeflate_deflate_compress(d->fast, p, len, to,
+							room - RK_DEFLATE_JOIN_BYTES);
+	} else
+#endif
+		n = pack_zlib(d, p, len, last ? Z_FINISH : Z_FULL_FLUSH, to, room);
+	if (!n)
+		return rk_fail(err, RK_E_LIMIT, "%zu compressed bytes do not fit into %zu", len,
+			       room);
+	*ret_len = n;
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (d->fast && !last)
+		return rk_deflate_open(to, ret_len, err);
+#endif
+	return 0;
 }
 
 uint32_t rk_crc32(const void *p, size_t len)
 {
-	return chosen()->crc(p, len);
+	if (!len)
+		return 0;
+#ifdef ROCKIT_HAVE_LIBDEFLATE
+	if (!atomic_load(&force_zlib))
+		return libdeflate_crc32(0, p, len);
+#endif
+	return (uint32_t)crc32_z(0, p, len);
 }
 
 uint32_t rk_crc32_join(uint32_t a, uint32_t b, uint64_t len)
@@ -370,47 +267,41 @@ static size_t stored_bytes(size_t len)
 
 size_t rk_packer_bound(struct rk_packer *k, size_t len)
 {
-	size_t a = rk_deflater_bound(k->full, len),
-	       b = k->less ? rk_deflater_bound(k->less, len) : 0;
-	size_t most = a > b ? a : b;
+	size_t most = rk_max(stored_bytes(len), rk_deflater_bound(k->full, len));
 
-	return most > stored_bytes(len) ? most : stored_bytes(len);
+	return k->less ? rk_max(most, rk_deflater_bound(k->less, len)) : most;
 }
 
 size_t rk_packer_whole(struct rk_packer *k, const void *p, size_t len, void *to, size_t room)
 {
 	enum effort e = judge(k, p, len);
 
-	return e == NONE ? 0 : rk_deflater_pack(e == LESS ? k->less : k->full, p, len, to, room);
-}
-
-/* Stored blocks, which begin and end on byte boundaries. */
-static size_t store(const uint8_t *p, size_t len, bool last, uint8_t *to)
-{
-	uint8_t *at = to;
-	size_t n;
-
-	for (; len; p += n, len -= n, at += n) {
-		n = len < STORED_MAX ? len : STORED_MAX;
-		*at++ = last && n == len;
-		*at++ = (uint8_t)n;
-		*at++ = (uint8_t)(n >> 8);
-		*at++ = (uint8_t)~n;
-		*at++ = (uint8_t)(~n >> 8);
-		memcpy(at, p, n);
-	}
-	return (size_t)(at - to);
+	if (e == NONE)
+		return 0;
+	return rk_deflater_pack(e == LESS ? k->less : k->full, p, len, to, room);
 }
 
 int rk_packer_piece(struct rk_packer *k, const void *p, size_t len, bool last, void *to,
 		    size_t room, size_t *ret_len, struct rk_error *err)
 {
 	enum effort e = judge(k, p, len);
+	const uint8_t *from = p;
+	uint8_t *at = to;
+	size_t n;
 
-	if (e == NONE && room >= stored_bytes(len)) {
-		*ret_len = store(p, len, last, to);
-		return 0;
+	if (e != NONE || room < stored_bytes(len))
+		return rk_deflater_piece(e == LESS ? k->less : k->full, p, len, last, to, room,
+					 ret_len, err);
+	/* stored blocks, which begin and end on byte boundaries */
+	for (; len; from += n, len -= n, at += n) {
+		n = rk_min(len, STORED_MAX);
+		*at++ = last && n == len;
+		*at++ = (uint8_t)n;
+		*at++ = (uint8_t)(n >> 8);
+		*at++ = (uint8_t)~n;
+		*at++ = (uint8_t)(~n >> 8);
+		memcpy(at, from, n);
 	}
-	return rk_deflater_piece(e == LESS ? k->less : k->full, p, len, last, to, room, ret_len,
-				 err);
+	*ret_len = (size_t)(at - (uint8_t *)to);
+	return 0;
 }

@@ -34,6 +34,10 @@ uint32_t rk_crc32(const void *p, size_t len);
 /* The CRC of two pieces in a row; len is the length of the second. */
 uint32_t rk_crc32_join(uint32_t a, uint32_t b, uint64_t len);
 
+/* For zlib's streams: memory of the library. */
+void *rk_zlib_alloc(void *opaque, unsigned n, unsigned size);
+void rk_zlib_free(void *opaque, void *p);
+
 /* Test hook: use zlib from now on, even if libdeflate is there. */
 void rk_deflater_force_zlib(bool on);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum { BLOCK = RK_TAR_BLOCK, COPY_BYTES = 256 << 10 };
 
@@ -76,13 +77,14 @@ static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t
  */
 static bool put_name(char h[BLOCK], const char *name, size_t len)
 {
-	size_t cut = len > NAME_BYTES ? len - NAME_BYTES - 1 : 0;
+	size_t cut;
 
 	if (len <= NAME_BYTES) {
 		memcpy(h, name, len);
 		return true;
 	}
 	/* the first slash after which the rest fits into a field and is not empty */
+	cut = len - NAME_BYTES - 1;
 	while (cut < len && name[cut] != '/')
 		cut++;
 	if (cut == 0 || cut > PREFIX_BYTES || cut + 1 >= len) {
@@ -92,16 +94,6 @@ static bool put_name(char h[BLOCK], const char *name, size_t len)
 	memcpy(h + PREFIX, name, cut);
 	memcpy(h, name + cut + 1, len - cut - 1);
 	return true;
-}
-
-static bool put_link(char h[BLOCK], const char *link)
-{
-	size_t len = link ? strlen(link) : 0;
-	bool fits = len <= NAME_BYTES;
-
-	if (len)
-		memcpy(h + LINK, link, fits ? len : NAME_BYTES);
-	return fits;
 }
 
 /* "LEN key=value\n", where LEN counts its own digits. */
@@ -143,9 +135,11 @@ static void put_pax(struct rk_bytes *out, const char *name, size_t name_len, con
 
 void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m)
 {
+	size_t link_len = m->link ? strlen(m->link) : 0;
+	const bool link_fits = link_len <= NAME_BYTES;
 	char h[BLOCK] = { 0 };
 	struct rk_bytes name;
-	bool name_fits, link_fits;
+	bool name_fits;
 
 	rk_bytes_init(&name, out->max);
 	rk_bytes_puts(&name, m->name);
@@ -157,7 +151,8 @@ void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m)
 		return;
 	}
 	name_fits = put_name(h, (const char *)name.data, name.len);
-	link_fits = put_link(h, m->link);
+	if (link_len)
+		memcpy(h + LINK, m->link, rk_min(link_len, NAME_BYTES));
 	if (!name_fits || !link_fits)
 		put_pax(out, name_fits ? NULL : (const char *)name.data, name.len,
 			link_fits ? NULL : m->link, m->mtime);
@@ -197,25 +192,24 @@ int rk_tar_file(struct rk_output *out, const char *name, const void *data, size_
 {
 	int rc = rk_tar_header(out, name, len, 0644, err);
 
-	if (rc == 0 && len)
-		rc = rk_output_write(out, data, len, err);
-	return rc < 0 ? rc : pad(out, len, err);
+	if (rc < 0 || (len && (rc = rk_output_write(out, data, len, err)) < 0))
+		return rc;
+	return pad(out, len, err);
 }
 
 int rk_tar_spill(struct rk_output *out, const char *name, struct rk_spill *spill,
 		 struct rk_error *err)
 {
-	uint64_t size = rk_spill_size(spill), at = 0;
+	uint64_t size = rk_spill_size(spill);
 	char *buf = rk_alloc(COPY_BYTES);
 	int rc = buf ? rk_tar_header(out, name, size, 0644, err) : rk_fail_nomem(err);
 
-	while (rc == 0 && at < size) {
-		size_t n = size - at < COPY_BYTES ? (size_t)(size - at) : COPY_BYTES;
+	for (uint64_t at = 0; rc == 0 && at < size; at += COPY_BYTES) {
+		size_t n = rk_min(size - at, COPY_BYTES);
 
 		rc = rk_spill_read(spill, at, buf, n, err);
 		if (rc == 0)
 			rc = rk_output_write(out, buf, n, err);
-		at += n;
 	}
 	rk_free(buf);
 	return rc < 0 ? rc : pad(out, size, err);

@@ -15,6 +15,7 @@
 #include "archive/deflate_pack.h"
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/num.h"
 
 enum {
 	END_BYTES = 22,
@@ -117,7 +118,6 @@ static int read_end(struct rk_zip_file *z, const uint8_t *end, uint64_t at, stru
 {
 	struct rk_cursor c = rk_cursor_over(end, END_BYTES);
 	uint64_t here;
-	bool wide;
 
 	rk_cursor_take(&c, 4);
 	if (rk_cursor_u32le(&c) != 0)
@@ -129,34 +129,38 @@ static int read_end(struct rk_zip_file *z, const uint8_t *end, uint64_t at, stru
 	p->size = rk_cursor_u32le(&c);
 	p->offset = rk_cursor_u32le(&c);
 	p->end = at;
-	wide = p->count == 0xffff || p->size == 0xffffffff || p->offset == 0xffffffff;
-	return wide ? read_end64(z, at, p, err) : 0;
+	if (p->count == 0xffff || p->size == 0xffffffff || p->offset == 0xffffffff)
+		return read_end64(z, at, p, err);
+	return 0;
 }
 
 /* Finds the end record: the last one whose comment ends with the file. */
 static int find_end(struct rk_zip_file *z, struct place *p, struct rk_error *err)
 {
 	uint64_t size = z->file->size;
-	size_t len = size < END_MAX_BYTES ? (size_t)size : END_MAX_BYTES;
+	size_t len = rk_min(size, END_MAX_BYTES);
 	uint8_t *tail = rk_alloc(len + 1);
-	int rc = tail ? read_exactly(z, tail, len, size - len, err) : rk_fail_nomem(err);
+	int rc;
 
-	for (size_t back = END_BYTES; rc == 0; back++) {
-		struct rk_cursor c;
+	if (!tail)
+		return rk_fail_nomem(err);
+	rc = read_exactly(z, tail, len, size - len, err);
+	if (rc < 0)
+		goto out;
+	for (size_t back = END_BYTES; back <= len; back++) {
+		const uint8_t *end = tail + len - back;
+		struct rk_cursor c = rk_cursor_over(end, END_BYTES);
 
-		if (back > len) {
-			rc = damaged(err, "it has no directory at its end");
-			break;
-		}
-		c = rk_cursor_over(tail + len - back, END_BYTES);
 		if (rk_cursor_u32le(&c) != sign_end)
 			continue;
-		c = rk_cursor_over(tail + len - back + END_BYTES - 2, 2);
+		c = rk_cursor_over(end + END_BYTES - 2, 2);
 		if (u16(&c) != back - END_BYTES)
 			continue;
-		rc = read_end(z, tail + len - back, size - back, p, err);
-		break;
+		rc = read_end(z, end, size - back, p, err);
+		goto out;
 	}
+	rc = damaged(err, "it has no directory at its end");
+out:
 	rk_free(tail);
 	return rc;
 }
@@ -180,22 +184,12 @@ static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_e
 	for (unsigned i = 0; i < 3; i++) {
 		if (*fields[i] != 0xffffffff)
 			continue;
-		*fields[i] = found ? rk_cursor_u64le(&wide) : UINT64_MAX;
-		if (!found || wide.bad)
+		if (!found)
+			return damaged(err, "a member's size is missing");
+		*fields[i] = rk_cursor_u64le(&wide);
+		if (wide.bad)
 			return damaged(err, "a member's size is missing");
 	}
-	return 0;
-}
-
-static int check_entry(const struct rk_zip_entry *e, uint16_t flags, struct rk_error *err)
-{
-	if (flags & (FLAG_ENCRYPTED | FLAG_PATCH))
-		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is encrypted or patched data", e->name);
-	if (e->method == STORED && e->size != e->packed)
-		return rk_fail(err, RK_E_FORMAT, "'%s' is stored but has two different sizes",
-			       e->name);
-	if (e->method == DEFLATED && e->size / DEFLATE_MOST > e->packed)
-		return rk_fail(err, RK_E_FORMAT, "'%s' has an impossible size", e->name);
 	return 0;
 }
 
@@ -238,7 +232,16 @@ static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 	e->utf8 = flags & FLAG_UTF8;
 	e->mode = made >> 8 == MADE_ON_UNIX ? attributes >> 16 : 0;
 	rc = read_wide(rk_cursor_over(extra, extra_len), e, err);
-	return rc < 0 ? rc : check_entry(e, flags, err);
+	if (rc < 0)
+		return rc;
+	if (flags & (FLAG_ENCRYPTED | FLAG_PATCH))
+		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is encrypted or patched data", e->name);
+	if (e->method == STORED && e->size != e->packed)
+		return rk_fail(err, RK_E_FORMAT, "'%s' is stored but has two different sizes",
+			       e->name);
+	if (e->method == DEFLATED && e->size / DEFLATE_MOST > e->packed)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has an impossible size", e->name);
+	return 0;
 }
 
 /* The header before the member's bytes must agree. */
@@ -277,7 +280,7 @@ static int by_offset(const void *a, const void *b)
 	const struct rk_zip_entry *x = *(const struct rk_zip_entry *const *)a;
 	const struct rk_zip_entry *y = *(const struct rk_zip_entry *const *)b;
 
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 static int check_overlap(const struct rk_zip_file *z, struct rk_error *err)
@@ -302,38 +305,12 @@ static int check_overlap(const struct rk_zip_file *z, struct rk_error *err)
 	return rc;
 }
 
-static int read_entries(struct rk_zip_file *z, const struct place *p, const uint8_t *bytes,
-			struct rk_error *err)
-{
-	struct rk_cursor c = rk_cursor_over(bytes, (size_t)p->size);
-	char *names, *local;
-	int rc = 0;
-
-	/* a name is shorter than its entry, NUL included */
-	z->names = rk_alloc((size_t)p->size + 1);
-	z->entries = rk_reallocn(NULL, (size_t)p->count + 1, sizeof(*z->entries));
-	local = rk_alloc(0x10000);
-	names = z->names;
-	if (!z->names || !z->entries || !local)
-		rc = rk_fail_nomem(err);
-	for (; rc == 0 && z->n < p->count; z->n++) {
-		z->entries[z->n] = (struct rk_zip_entry){ 0 };
-		rc = read_entry(&c, &names, &z->entries[z->n], err);
-		if (rc == 0)
-			rc = check_local(z, p, &z->entries[z->n], local, err);
-		if (rc < 0)
-			break;
-	}
-	if (rc == 0 && rk_cursor_left(&c))
-		rc = damaged(err, "its directory is longer than its members");
-	rk_free(local);
-	return rc < 0 ? rc : check_overlap(z, err);
-}
-
 static int read_directory(struct rk_zip_file *z, struct rk_error *err)
 {
+	char *names, *local = NULL;
+	uint8_t *bytes = NULL;
 	struct place p = { 0 };
-	uint8_t *bytes;
+	struct rk_cursor c;
 	int rc = find_end(z, &p, err);
 
 	if (rc < 0)
@@ -346,13 +323,32 @@ static int read_directory(struct rk_zip_file *z, struct rk_error *err)
 		return rk_fail(err, RK_E_LIMIT,
 			       "the directory of the archive has more than %d bytes",
 			       DIRECTORY_MAX_BYTES);
+	/* a name is shorter than its entry, NUL included */
 	bytes = rk_alloc((size_t)p.size + 1);
-	if (!bytes)
-		return rk_fail_nomem(err);
+	local = rk_alloc(0x10000);
+	z->names = names = rk_alloc((size_t)p.size + 1);
+	z->entries = rk_reallocn(NULL, (size_t)p.count + 1, sizeof(*z->entries));
+	if (!bytes || !local || !z->names || !z->entries) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
 	rc = read_exactly(z, bytes, (size_t)p.size, p.offset, err);
-	if (rc == 0)
-		rc = read_entries(z, &p, bytes, err);
+	if (rc < 0)
+		goto out;
+	c = rk_cursor_over(bytes, (size_t)p.size);
+	for (; z->n < p.count; z->n++) {
+		struct rk_zip_entry *e = &z->entries[z->n];
+
+		*e = (struct rk_zip_entry){ 0 };
+		if ((rc = read_entry(&c, &names, e, err)) < 0 ||
+		    (rc = check_local(z, &p, e, local, err)) < 0)
+			goto out;
+	}
+	rc = rk_cursor_left(&c) ? damaged(err, "its directory is longer than its members") :
+				  check_overlap(z, err);
+out:
 	rk_free(bytes);
+	rk_free(local);
 	return rc;
 }
 
@@ -361,17 +357,20 @@ int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err
 	struct rk_zip_file *z = rk_calloc(1, sizeof(*z));
 	int rc = z ? rk_file_open(path, &z->file, err) : rk_fail_nomem(err);
 
-	if (rc == 0 && !z->file->seekable)
-		rc = rk_fail(err, RK_E_UNSUPPORTED, "cannot read a zip archive from a pipe");
-	if (rc == 0)
+	if (rc < 0)
+		goto failed;
+	if (z->file->seekable)
 		rc = read_directory(z, err);
-	if (rc < 0) {
-		rk_error_at(err, path, 0, 0);
-		rk_zip_close(z);
-		return rc;
-	}
+	else
+		rc = rk_fail(err, RK_E_UNSUPPORTED, "cannot read a zip archive from a pipe");
+	if (rc < 0)
+		goto failed;
 	*ret = z;
 	return 0;
+failed:
+	rk_error_at(err, path, 0, 0);
+	rk_zip_close(z);
+	return rc;
 }
 
 /* A member being read. */
@@ -394,7 +393,7 @@ static int bad_member(const struct reading *r, const char *what, struct rk_error
 static int fetch(struct reading *r, size_t *ret_len, struct rk_error *err)
 {
 	uint64_t left = r->e->packed - r->taken;
-	size_t len = left < IN_BYTES ? (size_t)left : IN_BYTES;
+	size_t len = rk_min(left, IN_BYTES);
 	int rc = read_exactly(r->z, r->in, len, r->e->data + r->taken, err);
 
 	r->taken += len;
@@ -404,76 +403,48 @@ static int fetch(struct reading *r, size_t *ret_len, struct rk_error *err)
 
 static int give(struct reading *r, const uint8_t *p, size_t len, struct rk_error *err)
 {
+	uint32_t crc;
+
 	if (len > r->e->size - r->given)
 		return bad_member(r, "its content is longer than its header says", err);
-	r->crc = r->given ? rk_crc32_join(r->crc, rk_crc32(p, len), len) : rk_crc32(p, len);
+	crc = rk_crc32(p, len);
+	r->crc = r->given ? rk_crc32_join(r->crc, crc, len) : crc;
 	r->given += len;
 	return len ? r->take(r->arg, p, len, err) : 0;
 }
 
-static int each_stored(struct reading *r, struct rk_error *err)
-{
-	size_t len;
-	int rc = 0;
-
-	while (rc == 0 && r->taken < r->e->packed) {
-		rc = fetch(r, &len, err);
-		if (rc == 0)
-			rc = give(r, r->in, len, err);
-	}
-	return rc;
-}
-
-static int inflate_some(struct reading *r, z_stream *s, struct rk_error *err)
-{
-	int how, rc;
-
-	s->next_out = r->out;
-	s->avail_out = OUT_BYTES;
-	how = inflate(s, Z_NO_FLUSH);
-	if (how == Z_MEM_ERROR)
-		return rk_fail_nomem(err);
-	if (how != Z_OK && how != Z_STREAM_END && how != Z_BUF_ERROR)
-		return bad_member(r, s->msg ? s->msg : "invalid deflate data", err);
-	if (how == Z_BUF_ERROR && s->avail_out == OUT_BYTES && r->taken == r->e->packed)
-		return bad_member(r, "it is cut short", err);
-	rc = give(r, r->out, OUT_BYTES - s->avail_out, err);
-	return rc < 0 ? rc : how == Z_STREAM_END;
-}
-
-static voidpf z_alloc(voidpf opaque, uInt n, uInt size)
-{
-	(void)opaque;
-	return rk_calloc(n, size);
-}
-
-static void z_free(voidpf opaque, voidpf p)
-{
-	(void)opaque;
-	rk_free(p);
-}
-
 static int each_deflated(struct reading *r, struct rk_error *err)
 {
-	z_stream s = { .zalloc = z_alloc, .zfree = z_free };
+	z_stream s = { .zalloc = rk_zlib_alloc, .zfree = rk_zlib_free };
+	int rc = 0, how = Z_OK;
 	size_t len;
-	int rc = 0;
 
 	if (inflateInit2(&s, -MAX_WBITS) != Z_OK)
 		return rk_fail_nomem(err);
-	while (rc == 0) {
+	while (rc == 0 && how != Z_STREAM_END) {
 		if (!s.avail_in && r->taken < r->e->packed) {
 			rc = fetch(r, &len, err);
+			if (rc < 0)
+				break;
 			s.next_in = r->in;
 			s.avail_in = (uInt)len;
 		}
-		if (rc == 0)
-			rc = inflate_some(r, &s, err);
+		s.next_out = r->out;
+		s.avail_out = OUT_BYTES;
+		how = inflate(&s, Z_NO_FLUSH);
+		if (how == Z_MEM_ERROR)
+			rc = rk_fail_nomem(err);
+		else if (how != Z_OK && how != Z_STREAM_END && how != Z_BUF_ERROR)
+			rc = bad_member(r, s.msg ? s.msg : "invalid deflate data", err);
+		else if (how == Z_BUF_ERROR && s.avail_out == OUT_BYTES && r->taken == r->e->packed)
+			rc = bad_member(r, "it is cut short", err);
+		else
+			rc = give(r, r->out, OUT_BYTES - s.avail_out, err);
 	}
-	if (rc > 0 && (s.avail_in || r->taken < r->e->packed))
+	if (rc == 0 && (s.avail_in || r->taken < r->e->packed))
 		rc = bad_member(r, "extra bytes after its end", err);
 	inflateEnd(&s);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
@@ -481,7 +452,8 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 		      void *arg, struct rk_error *err)
 {
 	struct reading *r;
-	int rc;
+	size_t len;
+	int rc = 0;
 
 	if (e->method != STORED && e->method != DEFLATED)
 		return rk_fail(err, RK_E_UNSUPPORTED,
@@ -496,7 +468,13 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 	r->crc = 0;
 	r->take = take;
 	r->arg = arg;
-	rc = e->method == STORED ? each_stored(r, err) : each_deflated(r, err);
+	if (e->method == DEFLATED) {
+		rc = each_deflated(r, err);
+	} else {
+		while (rc == 0 && r->taken < e->packed)
+			if ((rc = fetch(r, &len, err)) == 0)
+				rc = give(r, r->in, len, err);
+	}
 	if (rc == 0 && r->given != e->size)
 		rc = bad_member(r, "its content is shorter than its header says", err);
 	if (rc == 0 && r->crc != e->crc)

@@ -17,6 +17,7 @@
 #include "archive/deflate_pack.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/num.h"
 
 /*
  * A member larger than PIECE is cut into pieces of equal size, at most PIECE. A piece cannot refer
@@ -104,40 +105,37 @@ static uint8_t *put(uint8_t *to, uint64_t v, unsigned bytes)
 
 static uint8_t *put32_or_ones(uint8_t *to, uint64_t v)
 {
-	return put(to, v < MAX_32 ? v : MAX_32, 4);
+	return put(to, rk_min(v, MAX_32), 4);
 }
 
 /* -- time --------------------------------------------------------------------------------- */
-
-/* Days since 1970 as a date (UTC): years begin in March, so that a leap day is their last. */
-static void date_of(int64_t days, unsigned *year, unsigned *month, unsigned *day)
-{
-	int64_t since = days + 719468; /* from the first of March of year 0 */
-	int64_t era = since / 146097, in_era = since % 146097;
-	int64_t y = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-	int64_t in_year = in_era - (365 * y + y / 4 - y / 100);
-	int64_t m = (5 * in_year + 2) / 153; /* 0 is March */
-
-	*day = (unsigned)(in_year - (153 * m + 2) / 5 + 1);
-	*month = (unsigned)(m < 10 ? m + 3 : m - 9);
-	*year = (unsigned)(y + 400 * era + (m >= 10));
-}
 
 /* Time in the low 16 bits, in steps of two seconds, and date above: from 1980 to 2107. */
 static uint32_t dos_time(int64_t epoch)
 {
 	const int64_t first = INT64_C(315532800), last = INT64_C(4354819199);
-	unsigned year, month, day;
+	int64_t since, era, in_era, in_year, year, month, day;
 	uint32_t s;
 
-	if (epoch < first)
-		epoch = first;
-	if (epoch > last)
-		epoch = last;
+	epoch = rk_min_i64(rk_max_i64(epoch, first), last);
 	s = (uint32_t)(epoch % 86400);
-	date_of(epoch / 86400, &year, &month, &day);
-	return (year - 1980) << 25 | month << 21 | day << 16 | s / 3600 << 11 | s / 60 % 60 << 5 |
-	       s % 60 / 2;
+
+	/* days since 1970 as a date (UTC): years begin in March, so that a leap day is their last */
+	since = epoch / 86400 + 719468; /* from the first of March of year 0 */
+	era = since / 146097;
+	in_era = since % 146097;
+	year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	in_year = in_era - (365 * year + year / 4 - year / 100);
+	month = (5 * in_year + 2) / 153; /* 0 is March */
+	day = in_year - (153 * month + 2) / 5 + 1;
+	year += 400 * era;
+	month += 3;
+	if (month > 12) {
+		month -= 12;
+		year++;
+	}
+	return (uint32_t)((year - 1980) << 25 | month << 21 | day << 16) | s / 3600 << 11 |
+	       s / 60 % 60 << 5 | s % 60 / 2;
 }
 
 /* -- headers ------------------------------------------------------------------------------ */
@@ -196,7 +194,7 @@ static void directory_add(struct rk_zip *z, const struct rk_zip_member *m, uint6
 {
 	bool big = is_big(m), far = offset >= MAX_32;
 	unsigned version = big || far ? VERSION_64 : VERSION;
-	unsigned extra = (big ? 16u : 0u) + (far ? 8u : 0u);
+	unsigned extra = 16u * big + 8u * far;
 	uint8_t fixed[46], more[28], *at = put(fixed, CENTRAL, 4);
 
 	at = put(at, UNIX << 8 | version, 2);
@@ -209,44 +207,13 @@ static void directory_add(struct rk_zip *z, const struct rk_zip_member *m, uint6
 	rk_bytes_puts(&z->directory, m->name);
 	if (extra) {
 		at = put(put(more, 1, 2), extra, 2);
-		at = big ? put(put(at, m->size, 8), m->packed, 8) : at;
-		at = far ? put(at, offset, 8) : at;
+		if (big)
+			at = put(put(at, m->size, 8), m->packed, 8);
+		if (far)
+			at = put(at, offset, 8);
 		rk_bytes_put(&z->directory, more, (size_t)(at - more));
 	}
 	z->nmembers++;
-}
-
-/* -- the end ------------------------------------------------------------------------------ */
-
-static void end_64(struct rk_zip *z, uint64_t at, uint64_t size)
-{
-	uint8_t record[76], *to = put(record, END_64, 4);
-
-	to = put(to, END_64_REST, 8);
-	to = put(to, UNIX << 8 | VERSION_64, 2);
-	to = put(to, VERSION_64, 2);
-	to = put(to, 0, 4 + 4); /* one volume */
-	to = put(put(to, z->nmembers, 8), z->nmembers, 8);
-	to = put(put(to, size, 8), at, 8);
-	to = put(put(to, LOCATOR_64, 4), 0, 4);
-	to = put(to, at + size, 8);
-	to = put(to, 1, 4);
-	rk_bytes_put(&z->directory, record, (size_t)(to - record));
-}
-
-static void directory_end(struct rk_zip *z, uint64_t at)
-{
-	uint64_t size = z->directory.len, n = z->nmembers < MAX_16 ? z->nmembers : MAX_16;
-	uint8_t end[22], *to = put(end, END, 4);
-
-	if (n == MAX_16 || size >= MAX_32 || at >= MAX_32)
-		end_64(z, at, size);
-	to = put(to, 0, 4);
-	to = put(put(to, n, 2), n, 2);
-	to = put32_or_ones(to, size);
-	to = put32_or_ones(to, at);
-	put(to, 0, 2);
-	rk_bytes_put(&z->directory, end, sizeof(end));
 }
 
 static int read_bytes(const struct rk_zip_member *m, uint64_t offset, void *to, size_t len,
@@ -284,21 +251,6 @@ static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_pack
 	return 0;
 }
 
-static int pack_piece(struct rk_zip *z, const struct unit *u, struct rk_packer *k,
-		      struct slot *slot, struct rk_error *err)
-{
-	const struct rk_zip_member *m = &z->members[u->first];
-	int rc = read_bytes(m, u->offset, slot->in, u->len, err);
-
-	if (rc < 0)
-		return rc;
-	slot->crc = rk_crc32(slot->in, u->len);
-	if (!is_packed(z, m))
-		return 0;
-	return rk_packer_piece(k, slot->in, u->len, u->offset + u->len == m->size, slot->out,
-			       z->slot_bytes, &slot->out_len, err);
-}
-
 enum { MAX_LEVEL = 12, MAX_AHEAD = 16 };
 #define MAX_DIRECTORY ((size_t)1 << 32)
 
@@ -327,14 +279,6 @@ static size_t group_of(const struct rk_zip_member *m, size_t n)
 	return i ? i : 1;
 }
 
-/* Of equal size, in whole pages. */
-static size_t piece_of(uint64_t size)
-{
-	uint64_t n = size / PIECE + (size % PIECE != 0);
-
-	return (size_t)((size / n + (size % n != 0) + 4095) / 4096 * 4096);
-}
-
 static bool add_unit(struct rk_zip *z, size_t *cap, struct unit u)
 {
 	struct unit *grown = rk_grow(z->units, cap, z->nunits + 1, sizeof(*grown));
@@ -346,60 +290,41 @@ static bool add_unit(struct rk_zip *z, size_t *cap, struct unit u)
 	return true;
 }
 
-static bool add_pieces(struct rk_zip *z, size_t *cap, size_t i)
-{
-	uint64_t size = z->members[i].size, piece = piece_of(size);
-	bool ok = true;
-
-	for (uint64_t at = 0; ok && at < size; at += piece) {
-		uint64_t len = size - at < piece ? size - at : piece;
-
-		ok = add_unit(z, cap,
-			      (struct unit){ .first = i, .offset = at, .len = (size_t)len });
-	}
-	return ok;
-}
-
 static int make_units(struct rk_zip *z, size_t n, struct rk_error *err)
 {
 	size_t cap = 0, count;
-	bool ok = true;
 
-	for (size_t i = 0; ok && i < n; i += count) {
+	for (size_t i = 0; i < n; i += count) {
 		const struct rk_zip_member *m = &z->members[i];
+		uint64_t pieces, piece;
 
 		count = 1;
 		if (strlen(m->name) > MAX_NAME)
 			return rk_fail(err, RK_E_LIMIT,
 				       "the name '%.60s...' is too long for a zip archive",
 				       m->name);
-		if (m->size > PIECE) {
-			ok = add_pieces(z, &cap, i);
+		if (m->size <= PIECE) {
+			count = group_of(m, n - i);
+			if (!add_unit(z, &cap, (struct unit){ .first = i, .count = count }))
+				return rk_fail_nomem(err);
 			continue;
 		}
-		count = group_of(m, n - i);
-		ok = add_unit(z, &cap, (struct unit){ .first = i, .count = count });
+		/* pieces of equal size, in whole pages */
+		pieces = m->size / PIECE + (m->size % PIECE != 0);
+		piece = (m->size / pieces + (m->size % pieces != 0) + 4095) / 4096 * 4096;
+		for (uint64_t at = 0; at < m->size; at += piece) {
+			struct unit u = { .first = i,
+					  .offset = at,
+					  .len = rk_min(m->size - at, piece) };
+
+			if (!add_unit(z, &cap, u))
+				return rk_fail_nomem(err);
+		}
 	}
-	return ok ? 0 : rk_fail_nomem(err);
+	return 0;
 }
 
 /* -- writing, by one thread at a time ------------------------------------------------------ */
-
-static int write_group(struct rk_zip *z, const struct unit *u, const struct slot *s,
-		       struct rk_error *err)
-{
-	uint64_t at = rk_output_offset(z->out);
-	int rc = rk_output_write(z->out, s->out, s->out_len, err);
-
-	for (size_t i = 0; rc == 0 && i < u->count; i++) {
-		const struct rk_zip_member *m = &z->members[u->first + i];
-
-		directory_add(z, m, at);
-		at += local_bytes(m) + m->packed;
-		z->done += m->size;
-	}
-	return rc;
-}
 
 /* The header is written twice: sizes and CRC are known only at the end of the member. */
 static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool again,
@@ -420,35 +345,30 @@ static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool ag
 	return rc;
 }
 
-/* The compressed pieces are not smaller: stores the member instead. `buffer` is a slot's. */
-static int write_stored(struct rk_zip *z, struct rk_zip_member *m, uint8_t *buffer,
-			struct rk_error *err)
-{
-	int rc = rk_output_rewind(z->out, z->header_at + local_bytes(m), err);
-
-	for (uint64_t at = 0, len; rc == 0 && at < m->size; at += len) {
-		len = m->size - at < PIECE ? m->size - at : PIECE;
-		rc = read_bytes(m, at, buffer, (size_t)len, err);
-		if (rc == 0)
-			rc = rk_output_write(z->out, buffer, (size_t)len, err);
-	}
-	m->packed = m->size;
-	return rc;
-}
-
 static int end_member(struct rk_zip *z, struct rk_zip_member *m, struct slot *s,
 		      struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	rk_sha256_end(&z->sum, m->sha256);
-	if (m->packed >= m->size && is_packed(z, m))
-		rc = write_stored(z, m, s->in, err);
-	if (rc == 0)
-		rc = write_header(z, m, true, err);
-	if (rc == 0)
-		directory_add(z, m, z->header_at);
-	return rc;
+	if (m->packed >= m->size && is_packed(z, m)) {
+		/* the compressed pieces are not smaller: store the member instead */
+		rc = rk_output_rewind(z->out, z->header_at + local_bytes(m), err);
+		if (rc < 0)
+			return rc;
+		for (uint64_t at = 0, len; at < m->size; at += len) {
+			len = rk_min(m->size - at, PIECE);
+			if ((rc = read_bytes(m, at, s->in, (size_t)len, err)) < 0 ||
+			    (rc = rk_output_write(z->out, s->in, (size_t)len, err)) < 0)
+				return rc;
+		}
+		m->packed = m->size;
+	}
+	rc = write_header(z, m, true, err);
+	if (rc < 0)
+		return rc;
+	directory_add(z, m, z->header_at);
+	return 0;
 }
 
 static int write_piece(struct rk_zip *z, const struct unit *u, struct slot *s, struct rk_error *err)
@@ -481,35 +401,33 @@ static int write_unit(struct rk_zip *z, size_t i, struct rk_error *err)
 {
 	const struct unit *u = &z->units[i];
 	struct slot *s = &z->slots[i % z->nslots];
-	int rc = s->rc;
+	uint64_t at = rk_output_offset(z->out);
+	int rc;
 
-	if (rc < 0) {
+	if (s->rc < 0) {
 		if (err)
 			*err = s->err;
-		return rc;
+		return s->rc;
 	}
-	rc = u->count ? write_group(z, u, s, err) : write_piece(z, u, s, err);
-	if (rc == 0 && z->directory.bad)
-		rc = rk_fail_nomem(err);
-	if (rc == 0 && z->o.progress && z->o.progress(z->o.progress_arg, z->done))
-		rc = rk_fail(err, RK_E_CANCELLED, "cancelled");
-	return rc;
+	rc = u->count ? rk_output_write(z->out, s->out, s->out_len, err) :
+			write_piece(z, u, s, err);
+	if (rc < 0)
+		return rc;
+	for (size_t k = 0; k < u->count; k++) {
+		const struct rk_zip_member *m = &z->members[u->first + k];
+
+		directory_add(z, m, at);
+		at += local_bytes(m) + m->packed;
+		z->done += m->size;
+	}
+	if (z->directory.bad)
+		return rk_fail_nomem(err);
+	if (z->o.progress && z->o.progress(z->o.progress_arg, z->done))
+		return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	return 0;
 }
 
 /* -- tasks -------------------------------------------------------------------------------- */
-
-/* False: the archive has failed in the meantime. */
-static bool wait_for_slot(struct rk_zip *z, size_t i)
-{
-	bool ok;
-
-	pthread_mutex_lock(&z->lock);
-	while (z->rc == 0 && i >= z->written + z->nslots)
-		pthread_cond_wait(&z->moved, &z->lock);
-	ok = z->rc == 0;
-	pthread_mutex_unlock(&z->lock);
-	return ok;
-}
 
 /* Unit i is in its slot. The writing thread checks again before it stops, so no unit is missed. */
 static void hand_over(struct rk_zip *z, size_t i)
@@ -541,60 +459,39 @@ static void task(void *arg, size_t i, unsigned worker)
 	struct slot *s = &z->slots[i % z->nslots];
 	struct rk_packer *k = z->npackers ? z->packers[worker] : NULL;
 	const struct unit *u = &z->units[i];
+	struct rk_zip_member *m = &z->members[u->first];
+	bool failed;
 
-	if (!wait_for_slot(z, i))
+	pthread_mutex_lock(&z->lock);
+	while (z->rc == 0 && i >= z->written + z->nslots)
+		pthread_cond_wait(&z->moved, &z->lock);
+	failed = z->rc != 0;
+	pthread_mutex_unlock(&z->lock);
+	if (failed)
 		return;
+
 	s->err = (struct rk_error){ 0 };
 	s->rc = 0;
 	s->out_len = 0;
-	if (!u->count)
-		s->rc = pack_piece(z, u, k, s, &s->err);
+	if (!u->count) {
+		s->rc = read_bytes(m, u->offset, s->in, u->len, &s->err);
+		if (s->rc == 0)
+			s->crc = rk_crc32(s->in, u->len);
+		if (s->rc == 0 && is_packed(z, m))
+			s->rc = rk_packer_piece(k, s->in, u->len, u->offset + u->len == m->size,
+						s->out, z->slot_bytes, &s->out_len, &s->err);
+	}
 	for (size_t n = 0; s->rc == 0 && n < u->count; n++)
-		s->rc = pack_member(z, &z->members[u->first + n], k, s, &s->err);
+		s->rc = pack_member(z, &m[n], k, s, &s->err);
 	hand_over(z, i);
 }
 
 /* -- the archive -------------------------------------------------------------------------- */
 
-static int make_packers(struct rk_zip *z, struct rk_error *err)
-{
-	unsigned n = rk_pool_threads(z->pool);
-	int rc = 0;
-
-	z->slot_bytes = PIECE + HEADER + MAX_NAME;
-	if (!z->o.level)
-		return 0;
-	z->packers = rk_calloc(n, sizeof(*z->packers));
-	if (!z->packers)
-		return rk_fail_nomem(err);
-	for (; rc == 0 && z->npackers < n; z->npackers += rc == 0)
-		rc = rk_packer_new(z->o.level, &z->packers[z->npackers], err);
-	if (rc == 0 && rk_packer_bound(z->packers[0], PIECE) > z->slot_bytes)
-		z->slot_bytes = rk_packer_bound(z->packers[0], PIECE);
-	return rc;
-}
-
-/* Twice as many as threads, so that a slow piece does not block the others at once. */
-static int make_slots(struct rk_zip *z, struct rk_error *err)
-{
-	unsigned n = rk_pool_threads(z->pool);
-
-	z->nslots = n == 1 ? 1 : n + (n < MAX_AHEAD ? n : MAX_AHEAD);
-	z->slots = rk_calloc(z->nslots, sizeof(*z->slots));
-	if (!z->slots)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < z->nslots; i++) {
-		z->slots[i].in = rk_alloc(PIECE);
-		z->slots[i].out = rk_alloc(z->slot_bytes);
-		if (!z->slots[i].in || !z->slots[i].out)
-			return rk_fail_nomem(err);
-	}
-	return 0;
-}
-
 int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_options *o,
 	       struct rk_zip **ret, struct rk_error *err)
 {
+	unsigned n = rk_pool_threads(pool);
 	struct rk_zip *z;
 	int rc;
 
@@ -608,15 +505,37 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 	pthread_mutex_init(&z->lock, NULL);
 	pthread_cond_init(&z->moved, NULL);
 	rk_bytes_init(&z->directory, MAX_DIRECTORY);
-	rc = make_packers(z, err);
-	if (rc == 0)
-		rc = make_slots(z, err);
-	if (rc < 0) {
-		rk_zip_free(z);
-		return rc;
+	z->slot_bytes = PIECE + HEADER + MAX_NAME;
+	if (o->level) {
+		z->packers = rk_calloc(n, sizeof(*z->packers));
+		if (!z->packers)
+			goto nomem;
+		for (; z->npackers < n; z->npackers++) {
+			rc = rk_packer_new(o->level, &z->packers[z->npackers], err);
+			if (rc < 0)
+				goto failed;
+		}
+		z->slot_bytes = rk_max(z->slot_bytes, rk_packer_bound(z->packers[0], PIECE));
+	}
+
+	/* twice as many slots as threads, so that a slow piece does not block the others at once */
+	z->nslots = n == 1 ? 1 : n + rk_min(n, MAX_AHEAD);
+	z->slots = rk_calloc(z->nslots, sizeof(*z->slots));
+	if (!z->slots)
+		goto nomem;
+	for (size_t i = 0; i < z->nslots; i++) {
+		z->slots[i].in = rk_alloc(PIECE);
+		z->slots[i].out = rk_alloc(z->slot_bytes);
+		if (!z->slots[i].in || !z->slots[i].out)
+			goto nomem;
 	}
 	*ret = z;
 	return 0;
+nomem:
+	rc = rk_fail_nomem(err);
+failed:
+	rk_zip_free(z);
+	return rc;
 }
 
 int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct rk_error *err)
@@ -638,9 +557,31 @@ int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct
 
 int rk_zip_finish(struct rk_zip *z, struct rk_error *err)
 {
+	uint64_t at, size = z->directory.len, n = rk_min(z->nmembers, MAX_16);
+	uint8_t end_64[76], end[22], *to;
+
 	if (z->rc < 0)
 		return rk_fail(err, z->rc, "an earlier write to the archive failed");
-	directory_end(z, rk_output_offset(z->out));
+	at = rk_output_offset(z->out);
+	if (n == MAX_16 || size >= MAX_32 || at >= MAX_32) {
+		to = put(end_64, END_64, 4);
+		to = put(to, END_64_REST, 8);
+		to = put(to, UNIX << 8 | VERSION_64, 2);
+		to = put(to, VERSION_64, 2);
+		to = put(to, 0, 4 + 4); /* one volume */
+		to = put(put(to, z->nmembers, 8), z->nmembers, 8);
+		to = put(put(to, size, 8), at, 8);
+		to = put(put(to, LOCATOR_64, 4), 0, 4);
+		to = put(to, at + size, 8);
+		to = put(to, 1, 4);
+		rk_bytes_put(&z->directory, end_64, (size_t)(to - end_64));
+	}
+	to = put(put(end, END, 4), 0, 4);
+	to = put(put(to, n, 2), n, 2);
+	to = put32_or_ones(to, size);
+	to = put32_or_ones(to, at);
+	put(to, 0, 2);
+	rk_bytes_put(&z->directory, end, sizeof(end));
 	if (z->directory.bad)
 		return rk_fail_nomem(err);
 	return rk_output_write(z->out, z->directory.data, z->directory.len, err);
