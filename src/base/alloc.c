@@ -63,7 +63,9 @@ void *rk_grow(void *p, size_t *cap, size_t need, size_t size)
 		return p;
 	while (n < need && n <= SIZE_MAX / 2)
 		n *= 2;
-	p = n < need ? NULL : rk_reallocn(p, n, size);
+	if (n < need)
+		return NULL;
+	p = rk_reallocn(p, n, size);
 	if (p)
 		*cap = n;
 	return p;
@@ -146,33 +148,26 @@ void rk_arena_free(struct rk_arena *a)
 	rk_free(a);
 }
 
-/* A new chunk for `size` bytes and more. */
-static int add_chunk(struct rk_arena *a, size_t size)
-{
-	struct chunk *c;
-	size_t bytes;
-
-	size = size > CHUNK_BYTES ? size : CHUNK_BYTES;
-	if (!rk_add(size, sizeof(*c), &bytes) || !(c = rk_alloc(bytes)))
-		return -1;
-	c->next = a->chunks;
-	a->chunks = c;
-	a->size = size;
-	a->used = 0;
-	return 0;
-}
-
 void *rk_arena_alloc(struct rk_arena *a, size_t size)
 {
-	size_t rest;
+	size_t rest, bytes;
+	struct chunk *c;
 	void *p;
 
 	size += size == 0;
 	rest = size % _Alignof(max_align_t);
 	if (rest && !rk_add(size, _Alignof(max_align_t) - rest, &size))
 		return NULL;
-	if (size > a->size - a->used && add_chunk(a, size) < 0)
-		return NULL;
+	if (size > a->size - a->used) {
+		size_t room = rk_max(size, CHUNK_BYTES);
+
+		if (!rk_add(room, sizeof(*c), &bytes) || !(c = rk_alloc(bytes)))
+			return NULL;
+		c->next = a->chunks;
+		a->chunks = c;
+		a->size = room;
+		a->used = 0;
+	}
 	p = a->chunks->bytes + a->used;
 	a->used += size;
 	return memset(p, 0, size);
@@ -220,8 +215,7 @@ void *rk_arena_grow(struct rk_arena *a, void *v, size_t n, size_t *cap, size_t s
 
 	if (n < *cap)
 		return v;
-	p = more > SIZE_MAX / size ? NULL : rk_arena_alloc(a, more * size);
-	if (!p)
+	if (more > SIZE_MAX / size || !(p = rk_arena_alloc(a, more * size)))
 		return NULL;
 	if (n)
 		memcpy(p, v, n * size);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/num.h"
 
 void rk_bytes_init(struct rk_bytes *b, size_t max)
 {
@@ -36,10 +37,10 @@ bool rk_bytes_reserve(struct rk_bytes *b, size_t extra)
 	if (extra > b->max || b->len > b->max - extra)
 		goto bad;
 	need = b->len + extra;
-	cap = b->cap < 64 ? 64 : b->cap;
-	while (cap < need)
-		cap = cap > b->max / 2 ? b->max : cap * 2;
-	if (cap > b->max)
+	cap = rk_max(b->cap, 64);
+	while (cap < need && cap <= b->max / 2)
+		cap *= 2;
+	if (cap < need || cap > b->max)
 		cap = b->max;
 	data = rk_realloc(b->data, cap);
 	if (!data)

@@ -29,47 +29,40 @@ int rk_diag_new(struct rk_diag **ret, struct rk_error *err)
 	return 0;
 }
 
-static struct rk_warning *find(struct rk_diag *d, const char *kind, const char *file)
+static void release(struct rk_warning *w)
 {
-	for (size_t i = 0; i < d->n; i++)
-		if (!strcmp(d->list[i].kind, kind) && !strcmp(d->list[i].file, file))
-			return &d->list[i];
-	return NULL;
-}
-
-static struct rk_warning *append(struct rk_diag *d, const char *kind, const char *file,
-				 const char *message)
-{
-	struct rk_warning *w = rk_grow(d->list, &d->cap, d->n + 1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	d->list = w;
-	w = &d->list[d->n];
-	*w = (struct rk_warning){ .kind = rk_strdup(kind),
-				  .file = rk_strdup(file),
-				  .message = rk_strdup(message) };
-	if (!w->kind || !w->file || !w->message) {
-		rk_free((char *)w->kind);
-		rk_free((char *)w->file);
-		rk_free((char *)w->message);
-		return NULL;
-	}
-	d->n++;
-	return w;
+	rk_free((char *)w->kind);
+	rk_free((char *)w->file);
+	rk_free((char *)w->message);
 }
 
 /* The entry to count in, NULL when there is no memory for it. With the lock held. */
 static struct rk_warning *entry(struct rk_diag *d, const char *kind, const char *file,
 				uint64_t line, const char *message)
 {
-	struct rk_warning *w = find(d, kind, file);
+	struct rk_warning *w = NULL;
 
+	for (size_t i = 0; !w && i < d->n; i++)
+		if (!strcmp(d->list[i].kind, kind) && !strcmp(d->list[i].file, file))
+			w = &d->list[i];
 	if (!w && d->n >= MAX_WARNINGS)
 		return &d->list[d->n - 1]; /* the last entry counts everything that no longer fits */
-	if (!w)
-		w = append(d, kind, file, message);
-	if (w && line && (!w->line || line < w->line))
+	if (!w) {
+		w = rk_grow(d->list, &d->cap, d->n + 1, sizeof(*w));
+		if (!w)
+			return NULL;
+		d->list = w;
+		w += d->n;
+		*w = (struct rk_warning){ .kind = rk_strdup(kind),
+					  .file = rk_strdup(file),
+					  .message = rk_strdup(message) };
+		if (!w->kind || !w->file || !w->message) {
+			release(w);
+			return NULL;
+		}
+		d->n++;
+	}
+	if (line && (!w->line || line < w->line))
 		w->line = line;
 	return w;
 }
@@ -118,13 +111,8 @@ void rk_diag_reset(struct rk_diag *d, size_t keep)
 {
 	if (d->counted > keep)
 		d->counted = keep;
-	while (d->n > keep) {
-		struct rk_warning *w = &d->list[--d->n];
-
-		rk_free((char *)w->kind);
-		rk_free((char *)w->file);
-		rk_free((char *)w->message);
-	}
+	while (d->n > keep)
+		release(&d->list[--d->n]);
 }
 
 void rk_diag_free(struct rk_diag *d)

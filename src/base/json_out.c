@@ -158,14 +158,13 @@ void rk_json_pairs(struct rk_json_out *j, const char *key, const struct rk_list 
 	j->out->bad = j->out->bad || l->bad;
 	rk_json_object_flat(j, key);
 	for (size_t i = 0; i < l->n; i++) {
-		const char *equals = strchr(l->v[i], '=');
-		size_t len = equals ? (size_t)(equals - l->v[i]) : strlen(l->v[i]);
+		size_t len = strcspn(l->v[i], "=");
+		const char *value = l->v[i] + len + (l->v[i][len] == '=');
 
 		member(j, NULL);
 		rk_json_string(j->out, l->v[i], len);
 		rk_bytes_puts(j->out, ": ");
-		equals = equals ? equals + 1 : "";
-		rk_json_string(j->out, equals, strlen(equals));
+		rk_json_string(j->out, value, strlen(value));
 	}
 	rk_json_close(j);
 }

@@ -101,52 +101,36 @@ void rk_list_split(struct rk_list *l, const char *text, const char *separators)
 	}
 }
 
-/* The end of the quoted part that begins at p, its content into `word`; NULL: left open. */
-static const char *quoted(const char *p, struct rk_bytes *word)
-{
-	char quote = *p++;
-
-	for (; *p && *p != quote; p++) {
-		/* In "..." a backslash only escapes these characters; elsewhere it is literal. */
-		if (quote == '"' && *p == '\\' && p[1] && strchr("\"\\$`", p[1]))
-			p++;
-		rk_bytes_put_u8(word, (uint8_t)*p);
-	}
-	return *p ? p + 1 : NULL;
-}
-
-static const char *one_word(const char *p, struct rk_bytes *word)
-{
-	while (p && *p && !strchr(" \t\n", *p)) {
-		if (*p == '\'' || *p == '"') {
-			p = quoted(p, word);
-			continue;
-		}
-		if (*p == '\\' && p[1])
-			p++;
-		rk_bytes_put_u8(word, (uint8_t)*p++);
-	}
-	return p;
-}
-
 bool rk_list_split_words(struct rk_list *l, const char *text)
 {
 	const char *p = text + strspn(text, " \t\n");
 	struct rk_bytes word;
+	char quote = '\0';
 
 	rk_bytes_init(&word, TEXT_MAX);
-	while (p && *p) {
+	while (*p && !quote) {
 		rk_bytes_clear(&word);
-		p = one_word(p, &word);
+		for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
+			if (*p == quote) {
+				quote = '\0';
+			} else if (!quote && (*p == '\'' || *p == '"')) {
+				quote = *p;
+			} else {
+				/* in "..." a backslash only escapes these characters; in '...' none */
+				if (*p == '\\' && p[1] &&
+				    (!quote || (quote == '"' && strchr("\"\\$`", p[1]))))
+					p++;
+				rk_bytes_put_u8(&word, (uint8_t)*p);
+			}
+		}
 		if (word.bad)
 			l->bad = true;
-		else if (p)
+		else if (!quote)
 			rk_list_addn(l, word.len ? (const char *)word.data : "", word.len);
-		if (p)
-			p += strspn(p, " \t\n");
+		p += strspn(p, " \t\n");
 	}
 	rk_bytes_release(&word);
-	return p != NULL;
+	return !quote;
 }
 
 const char *rk_list_entry(const char *entry, char *name, size_t size)
@@ -158,15 +142,6 @@ const char *rk_list_entry(const char *entry, char *name, size_t size)
 	memcpy(name, entry, len);
 	name[len] = '\0';
 	return entry + len + 1;
-}
-
-static size_t index_of(const struct rk_list *l, const char *name)
-{
-	size_t len = strlen(name), i = 0;
-
-	while (i < l->n && (strncmp(l->v[i], name, len) || l->v[i][len] != '='))
-		i++;
-	return i;
 }
 
 const char *rk_env_value(char *const *env, const char *name)
@@ -186,8 +161,10 @@ const char *rk_list_value(const struct rk_list *l, const char *name)
 
 void rk_list_set(struct rk_list *l, const char *name, const char *value)
 {
-	size_t i = index_of(l, name);
+	size_t len = strlen(name), i = 0;
 
+	while (i < l->n && (strncmp(l->v[i], name, len) || l->v[i][len] != '='))
+		i++;
 	rk_list_addf(l, "%s=%s", name, value);
 	if (l->bad || i == l->n - 1)
 		return;

@@ -78,27 +78,23 @@ int64_t rk_map_get(const struct rk_map *m, uint64_t a, uint64_t b)
 	return m->n ? (int64_t)m->slots[slot_of(m, a, b)].value - 1 : -1;
 }
 
-static bool grow_map(struct rk_map *m)
-{
-	struct rk_map big = { .mask = m->slots ? m->mask * 2 + 1 : FIRST_MASK, .n = m->n };
-
-	big.slots = rk_calloc(big.mask + 1, sizeof(*big.slots));
-	if (!big.slots)
-		return false;
-	for (size_t i = 0; m->slots && i <= m->mask; i++)
-		if (m->slots[i].value)
-			big.slots[slot_of(&big, m->slots[i].a, m->slots[i].b)] = m->slots[i];
-	rk_free(m->slots);
-	*m = big;
-	return true;
-}
-
 bool rk_map_put(struct rk_map *m, uint64_t a, uint64_t b, uint32_t value)
 {
 	struct rk_map_slot *s;
 
-	if ((!m->slots || m->n * 2 > m->mask) && !grow_map(m))
-		return false;
+	if (!m->slots || m->n * 2 > m->mask) {
+		struct rk_map big = { .mask = m->slots ? m->mask * 2 + 1 : FIRST_MASK, .n = m->n };
+
+		big.slots = rk_calloc(big.mask + 1, sizeof(*big.slots));
+		if (!big.slots)
+			return false;
+		for (size_t i = 0; m->slots && i <= m->mask; i++)
+			if (m->slots[i].value)
+				big.slots[slot_of(&big, m->slots[i].a, m->slots[i].b)] =
+					m->slots[i];
+		rk_free(m->slots);
+		*m = big;
+	}
 	s = &m->slots[slot_of(m, a, b)];
 	m->n += !s->value;
 	*s = (struct rk_map_slot){ a, b, value + 1 };
@@ -120,34 +116,30 @@ static void insert(struct rk_index *x, struct rk_index_slot entry)
 	x->slots[at] = entry;
 }
 
-static bool grow_index(struct rk_index *x)
-{
-	struct rk_index big = { .mask = x->slots ? x->mask * 2 + 1 : FIRST_MASK, .n = x->n };
-	size_t start = 0;
-
-	if (big.mask > INDEX_MASK_MAX)
-		return false;
-	big.slots = rk_calloc(big.mask + 1, sizeof(*big.slots));
-	if (!big.slots)
-		return false;
-	/* from an empty slot on, so that equal hashes keep their order */
-	while (x->slots && x->slots[start].position)
-		start++;
-	for (size_t i = 0; x->slots && i <= x->mask; i++) {
-		struct rk_index_slot entry = x->slots[(start + i) & x->mask];
-
-		if (entry.position)
-			insert(&big, entry);
-	}
-	rk_free(x->slots);
-	*x = big;
-	return true;
-}
-
 bool rk_index_add(struct rk_index *x, uint64_t hash, uint32_t position)
 {
-	if ((!x->slots || x->n * 2 > x->mask) && !grow_index(x))
-		return false;
+	if (!x->slots || x->n * 2 > x->mask) {
+		struct rk_index big = { .mask = x->slots ? x->mask * 2 + 1 : FIRST_MASK,
+					.n = x->n };
+		size_t start = 0;
+
+		if (big.mask > INDEX_MASK_MAX)
+			return false;
+		big.slots = rk_calloc(big.mask + 1, sizeof(*big.slots));
+		if (!big.slots)
+			return false;
+		/* from an empty slot on, so that equal hashes keep their order */
+		while (x->slots && x->slots[start].position)
+			start++;
+		for (size_t i = 0; x->slots && i <= x->mask; i++) {
+			struct rk_index_slot entry = x->slots[(start + i) & x->mask];
+
+			if (entry.position)
+				insert(&big, entry);
+		}
+		rk_free(x->slots);
+		*x = big;
+	}
 	insert(x, (struct rk_index_slot){ (uint32_t)hash, position + 1 });
 	x->n++;
 	return true;

@@ -27,42 +27,14 @@ static bool digits_u64(const char *s, size_t len, size_t *pos, uint64_t *v)
 	return true;
 }
 
-/* A number with an exponent: its value is for the warning, not for timing. */
-static enum rk_num science(const char *s, size_t len, int64_t *ret)
-{
-	double d;
-
-	if (rk_num_f64(s, len, &d) != RK_NUM_OK)
-		return RK_NUM_BAD;
-	if (!(d > -9.2e18 && d < 9.2e18))
-		return RK_NUM_RANGE;
-	*ret = (int64_t)d;
-	return RK_NUM_SCIENCE;
-}
-
-/* Checks what follows the integer part: nothing, ".000", a fraction, an exponent, or garbage. */
-static enum rk_num fraction(const char *s, size_t len, size_t pos)
-{
-	enum rk_num kind = RK_NUM_OK;
-
-	if (pos == len)
-		return RK_NUM_OK;
-	if (s[pos] == '.')
-		for (pos++; pos < len && digit(s[pos]); pos++)
-			if (s[pos] != '0')
-				kind = RK_NUM_FRACTION;
-	if (pos == len)
-		return kind;
-	return s[pos] == 'e' || s[pos] == 'E' ? RK_NUM_SCIENCE : RK_NUM_BAD;
-}
-
 enum rk_num rk_num_i64(const char *s, size_t len, int64_t *ret)
 {
 	bool negative = len && s[0] == '-';
 	size_t pos = len && (s[0] == '-' || s[0] == '+');
 	size_t first = pos;
-	enum rk_num kind;
+	enum rk_num kind = RK_NUM_OK;
 	uint64_t v;
+	double d;
 
 	if (!len)
 		return RK_NUM_EMPTY;
@@ -70,11 +42,22 @@ enum rk_num rk_num_i64(const char *s, size_t len, int64_t *ret)
 		return RK_NUM_RANGE;
 	if (pos == first)
 		return RK_NUM_BAD;
-	kind = fraction(s, len, pos);
-	if (kind == RK_NUM_SCIENCE)
-		return science(s, len, ret);
-	if (kind == RK_NUM_BAD)
-		return kind;
+	/* After the integer part: nothing, ".000", a fraction, an exponent, or garbage. */
+	if (pos < len && s[pos] == '.')
+		for (pos++; pos < len && digit(s[pos]); pos++)
+			if (s[pos] != '0')
+				kind = RK_NUM_FRACTION;
+	if (pos < len && (s[pos] == 'e' || s[pos] == 'E')) {
+		/* The value is for the warning, not for timing. */
+		if (rk_num_f64(s, len, &d) != RK_NUM_OK)
+			return RK_NUM_BAD;
+		if (!(d > -9.2e18 && d < 9.2e18))
+			return RK_NUM_RANGE;
+		*ret = (int64_t)d;
+		return RK_NUM_SCIENCE;
+	}
+	if (pos < len)
+		return RK_NUM_BAD;
 	if (v > (uint64_t)INT64_MAX + negative)
 		return RK_NUM_RANGE;
 	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
@@ -122,20 +105,6 @@ enum rk_num rk_num_u64(const char *s, size_t len, uint64_t *ret)
 	return RK_NUM_OK;
 }
 
-/* Only characters of a decimal number, so that strtod never sees "nan", "inf" or hexadecimal. */
-static bool decimal_shape(const char *s, size_t len)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if (digit(s[i]))
-			any = true;
-		else if (!strchr("+-.eE", s[i]) || !s[i])
-			return false;
-	}
-	return any;
-}
-
 /* The C locale, made once: a host program's locale must not change what 1.5 means. */
 static locale_t c_locale(void)
 {
@@ -154,11 +123,21 @@ static locale_t c_locale(void)
 enum rk_num rk_num_f64(const char *s, size_t len, double *ret)
 {
 	char text[128], *end;
+	bool any = false;
 	double d;
 
 	if (!len)
 		return RK_NUM_EMPTY;
-	if (len >= sizeof(text) || !decimal_shape(s, len))
+	if (len >= sizeof(text))
+		return RK_NUM_BAD;
+	/* Only characters of a decimal number, so that strtod never sees "nan", "inf" or hexadecimal. */
+	for (size_t i = 0; i < len; i++) {
+		if (digit(s[i]))
+			any = true;
+		else if (!s[i] || !strchr("+-.eE", s[i]))
+			return RK_NUM_BAD;
+	}
+	if (!any)
 		return RK_NUM_BAD;
 	memcpy(text, s, len);
 	text[len] = '\0';

@@ -35,6 +35,7 @@ void rk_put_duration(struct rk_bytes *out, double ns)
 		const char *unit;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	int decimals = 3;
 	size_t u = 0;
 	double v;
 
@@ -46,15 +47,13 @@ void rk_put_duration(struct rk_bytes *out, double ns)
 	while (u < 3 && fabs(ns) / units[u].ns >= 999.95)
 		u++;
 	v = ns / units[u].ns;
-	if (u == 0 && v == floor(v))
-		rk_bytes_printf(out, "%.0f ns", v);
-	else
-		rk_bytes_printf(out, "%.*f %s",
-				v < 9.9995 ? 3 :
-				v < 99.995 ? 2 :
-				v < 999.95 ? 1 :
-					     0,
-				v, units[u].unit);
+	if ((u == 0 && v == floor(v)) || v >= 999.95)
+		decimals = 0;
+	else if (v >= 99.995)
+		decimals = 1;
+	else if (v >= 9.9995)
+		decimals = 2;
+	rk_bytes_printf(out, "%.*f %s", decimals, v, units[u].unit);
 }
 
 void rk_put_grouped(struct rk_bytes *out, uint64_t v)
@@ -73,9 +72,7 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v)
 	rk_bytes_put(out, text + at, sizeof(text) - at);
 }
 
-/*
- * U+0080 to U+009F control a terminal; U+200E.., U+202A.. and U+2066.. change the text direction.
- */
+/* U+0080 to U+009F control a terminal; U+200E.., U+202A.. and U+2066.. change the text direction. */
 static bool steers(const unsigned char *p, size_t len)
 {
 	if (len >= 2 && p[0] == 0xc2 && p[1] < 0xa0)
@@ -84,26 +81,6 @@ static bool steers(const unsigned char *p, size_t len)
 		return false;
 	return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
 	       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
-}
-
-static size_t sequence_length(unsigned char lead)
-{
-	return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* One well-formed character. */
-static void put_character(struct rk_bytes *out, const unsigned char *p, size_t len, bool utf8)
-{
-	if (*p < 0x20 || *p == 0x7f)
-		rk_bytes_printf(out, "\\x%02x", *p);
-	else if (*p < 0x80)
-		rk_bytes_put_u8(out, *p);
-	else if (!utf8)
-		rk_bytes_put_u8(out, '?');
-	else if (steers(p, len))
-		rk_bytes_puts(out, REPLACEMENT);
-	else
-		rk_bytes_put(out, p, sequence_length(*p));
 }
 
 void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8)
@@ -115,9 +92,21 @@ void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8
 
 		while (i < end) {
 			const unsigned char *p = (const unsigned char *)s + i;
+			size_t n = 1;
 
-			put_character(out, p, end - i, utf8);
-			i += sequence_length(*p);
+			while (i + n < end && (p[n] & 0xc0) == 0x80)
+				n++;
+			if (*p < 0x20 || *p == 0x7f)
+				rk_bytes_printf(out, "\\x%02x", *p);
+			else if (*p < 0x80)
+				rk_bytes_put_u8(out, *p);
+			else if (!utf8)
+				rk_bytes_put_u8(out, '?');
+			else if (steers(p, n))
+				rk_bytes_puts(out, REPLACEMENT);
+			else
+				rk_bytes_put(out, p, n);
+			i += n;
 		}
 		if (i < len) {
 			rk_bytes_puts(out, utf8 ? REPLACEMENT : "?");
@@ -135,10 +124,7 @@ void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, s
 		rk_bytes_puts(out, i ? ",\n  {\"kind\":" : "\n  {\"kind\":");
 		rk_json_string(out, w->kind, strlen(w->kind));
 		rk_bytes_puts(out, ",\"file\":");
-		if (w->file[0])
-			rk_json_string(out, w->file, strlen(w->file));
-		else
-			rk_bytes_puts(out, "null");
+		rk_put_json_text(out, w->file[0] ? w->file : NULL);
 		rk_bytes_puts(out, ",\"line\":");
 		if (w->line)
 			rk_bytes_printf(out, "%" PRIu64, w->line);
@@ -168,7 +154,8 @@ int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
 
 	if (!what || !ret_text)
 		return rk_misuse(fn, err);
-	look = look ? look : &plain;
+	if (!look)
+		look = &plain;
 	if (rk_check_enum((unsigned)look->format, RK_NFORMS - 1, fn, err) < 0)
 		return RK_E_USAGE;
 	rk_bytes_init(&out, RENDER_MAX_BYTES);
@@ -267,7 +254,7 @@ size_t rk_page_count_columns(uint64_t most, const char *title)
 		digits++;
 	}
 	n = digits + (digits - 1) / 3;
-	return (n > strlen(title) ? n : strlen(title)) + 1;
+	return rk_max(n, strlen(title)) + 1;
 }
 
 void rk_page_bar(struct rk_page *p, double share)
@@ -286,9 +273,10 @@ void rk_page_bar(struct rk_page *p, double share)
 
 void rk_page_rest(struct rk_page *p, const char *name, size_t used)
 {
-	size_t room = p->look->columns;
+	size_t room = RK_PAGE_NAME;
 
-	room = room > used + RK_PAGE_NAME ? room - used : RK_PAGE_NAME;
+	if (p->look->columns > used + RK_PAGE_NAME)
+		room = p->look->columns - used;
 	rk_put_printable(&p->cell, name, strlen(name), p->look->utf8);
 	rk_bytes_puts(p->out, "  ");
 	if (p->look->columns && cell_columns(p) > room) {
@@ -310,5 +298,5 @@ void rk_page_last(struct rk_page *p, const char *last)
 
 size_t rk_page_shown(const struct rk_page *p, size_t n)
 {
-	return p->look->top && p->look->top < n ? p->look->top : n;
+	return p->look->top ? rk_min(p->look->top, n) : n;
 }

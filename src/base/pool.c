@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum { MAX_THREADS = 256 };
 
@@ -118,9 +119,7 @@ int rk_pool_new(unsigned nthreads, struct rk_pool **ret, struct rk_error *err)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->idle, NULL);
-	p->nthreads = nthreads < MAX_THREADS ? nthreads : MAX_THREADS;
-	if (p->nthreads < 1)
-		p->nthreads = 1;
+	p->nthreads = (unsigned)rk_max(1, rk_min(nthreads, MAX_THREADS));
 	p->workers = rk_calloc(p->nthreads, sizeof(*p->workers));
 	if (!p->workers) {
 		rk_pool_free(p);

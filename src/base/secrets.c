@@ -37,17 +37,6 @@ static bool in_list(const char *const *list, struct span w)
 	return false;
 }
 
-static bool ends_in_list(const char *const *list, struct span w)
-{
-	for (; *list; list++) {
-		size_t n = strlen(*list);
-
-		if (w.len >= n && rk_text_ieq(w.s + w.len - n, n, *list))
-			return true;
-	}
-	return false;
-}
-
 /* ---- names ---- */
 
 /*
@@ -90,19 +79,22 @@ static bool secret_name(struct span name)
 	struct span last = cut_last_word(&name), w = last;
 	struct span rest = name;
 
-	if (in_list(at_end, last) || ends_in_list(endings, last))
+	if (in_list(at_end, last))
 		return true;
+	for (const char *const *e = endings; *e; e++) {
+		size_t n = strlen(*e);
+
+		if (last.len >= n && rk_text_ieq(last.s + last.len - n, n, *e))
+			return true;
+	}
 	/* DB_PASS; in lower case a compiler's or a training's pass. */
 	if (name.len && last.len == 4 && !strncmp(last.s, "PASS", 4))
 		return true;
 	if (rk_text_ieq(last.s, last.len, "key") && !in_list(plain_keys, cut_last_word(&rest)))
 		return true;
+	/* --password-file and SECRET_PATH have the place of a secret, not the secret. */
 	for (; w.len; w = cut_last_word(&name))
 		if (in_list(anywhere, w))
-			/*
-			 * --password-file and SECRET_PATH have the place of a secret, not the
-			 * secret.
-			 */
 			return !rk_text_ieq(last.s, last.len, "file") &&
 			       !rk_text_ieq(last.s, last.len, "path");
 	return false;
@@ -127,30 +119,22 @@ static const struct prefix prefixes[] = {
 	{ "r8_", 20, false },   { "eyJ", 20, true },
 };
 
-/* Length of the token after a prefix; 0 if it is more like a word: "hf_model", "sk-learn". */
-static size_t token_tail(const char *s, const struct prefix *p)
-{
-	bool random = false;
-	size_t n = 0;
-
-	for (; is_alnum(s[n]) || (p->dashes && s[n] && strchr("-_.", s[n])); n++)
-		random = random || n >= 24 || (s[n] >= '0' && s[n] <= '9') ||
-			 (s[n] >= 'A' && s[n] <= 'Z');
-	return n >= p->least && random ? n : 0;
-}
-
-/* Length of the token at s, 0 for none. */
+/* Length of the token at s, 0 for none: what follows a prefix may be a word, "hf_model", "sk-learn". */
 static size_t known_token(const char *s)
 {
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
-		size_t len = strlen(prefixes[i].text);
+		const struct prefix *p = &prefixes[i];
+		size_t len = strlen(p->text), n = 0;
+		const char *tail = s + len;
+		bool random = false;
 
-		if (!strncmp(s, prefixes[i].text, len)) {
-			size_t tail = token_tail(s + len, &prefixes[i]);
-
-			if (tail)
-				return len + tail;
-		}
+		if (strncmp(s, p->text, len) != 0)
+			continue;
+		for (; is_alnum(tail[n]) || (p->dashes && tail[n] && strchr("-_.", tail[n])); n++)
+			random = random || n >= 24 || (tail[n] >= '0' && tail[n] <= '9') ||
+				 (tail[n] >= 'A' && tail[n] <= 'Z');
+		if (n >= p->least && random)
+			return len + n;
 	}
 	return 0;
 }
@@ -160,16 +144,6 @@ static size_t known_token(const char *s)
 static void hide(struct rk_bytes *out)
 {
 	rk_bytes_puts(out, RK_HIDDEN);
-}
-
-/* The end of the quoted text that begins at p with a quote: behind its last one, or the end. */
-static const char *past_quote(const char *p)
-{
-	char quote = *p++;
-
-	while (*p && *p != quote)
-		p += *p == '\\' && p[1] ? 2 : 1;
-	return *p ? p + 1 : p;
 }
 
 /*
@@ -187,14 +161,17 @@ static const char *hide_value(struct rk_bytes *out, const char *p, bool colon)
 		const char close[] = { '\\', p[1], '\0' };
 
 		rk_bytes_put(out, p, 2);
-		end = strstr(p + 2, close);
 		hide(out);
+		end = strstr(p + 2, close);
 		return end ? end : p + strlen(p);
 	}
 	if (*p == '"' || *p == '\'') {
-		end = past_quote(p);
 		rk_bytes_put(out, p, 1);
 		hide(out);
+		for (end = p + 1; *end && *end != *p; end++)
+			if (*end == '\\' && end[1])
+				end++;
+		end += *end != '\0';
 		if (end - p > 1 && end[-1] == *p)
 			rk_bytes_put(out, p, 1);
 		return end;
@@ -245,16 +222,6 @@ static size_t name_length(const char *p)
 	return n;
 }
 
-/* Length of user:password before the @ in scheme://user:password@host; 0: none. */
-static size_t user_info(const char *p)
-{
-	size_t len = strcspn(p, "/?# \t\n\r\"'`<>");
-
-	while (len && p[len - 1] != '@')
-		len--;
-	return len ? len - 1 : 0;
-}
-
 /* Copies a name at p and hides its value if the name means a secret. Returns where to continue. */
 static const char *one_name(struct rk_bytes *out, const char *p)
 {
@@ -282,13 +249,18 @@ static void hide_in_text(struct rk_bytes *out, const char *p)
 			p = one_name(out, p);
 			continue;
 		}
-		if (!strncmp(p, "://", 3)) {
-			size_t len = user_info(p + 3);
+		if (!strncmp(p, "://",
+			     3)) { /* user:password before the @ of scheme://user:password@host */
+			size_t len = strcspn(p + 3, "/?# \t\n\r\"'`<>");
 
 			rk_bytes_put(out, p, 3);
-			p += 3 + len;
-			if (len)
+			p += 3;
+			while (len && p[len - 1] != '@')
+				len--;
+			if (len > 1) {
+				p += len - 1;
 				hide(out);
+			}
 			continue;
 		}
 		rk_bytes_put_u8(out, (uint8_t)*p++);
@@ -297,29 +269,19 @@ static void hide_in_text(struct rk_bytes *out, const char *p)
 
 /* ---- arguments ---- */
 
-static bool is_option(const char *s)
-{
-	return s && s[0] == '-' && s[name_length(s)] == '\0';
-}
-
-/* curl -u name:password */
-static size_t after_user(const char *previous, const char *arg)
-{
-	static const char *const names[] = { "-u", "--user", "--proxy-user", NULL };
-	const char *colon = strchr(arg, ':');
-
-	if (!previous || !colon || !in_list(names, (struct span){ previous, strlen(previous) }))
-		return 0;
-	/* Numbers: user and group of a container. */
-	return strspn(colon + 1, "0123456789") == strlen(colon + 1) ? 0 : (size_t)(colon + 1 - arg);
-}
-
 void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *arg)
 {
-	size_t n = name_length(arg), user = after_user(previous, arg);
+	static const char *const users[] = { "-u", "--user", "--proxy-user", NULL };
+	size_t n = name_length(arg), user = 0;
+	const char *colon = strchr(arg, ':');
+	struct span before = { previous, previous ? strlen(previous) : 0 };
 
-	if (is_option(previous) && strncmp(arg, "--", 2) != 0 &&
-	    secret_name((struct span){ previous, strlen(previous) })) {
+	/* curl -u name:password; numbers are user and group of a container. */
+	if (previous && colon && in_list(users, before) &&
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
+		user = (size_t)(colon + 1 - arg);
+	if (previous && previous[0] == '-' && name_length(previous) == before.len &&
+	    strncmp(arg, "--", 2) != 0 && secret_name(before)) {
 		hide(out);
 	} else if (user) {
 		rk_bytes_put(out, arg, user);
@@ -407,38 +369,22 @@ static const char *const interesting[] = {
 	"ROCKIT_*",
 };
 
-static bool is_interesting(const char *name, size_t len)
-{
-	for (size_t i = 0; i < sizeof(interesting) / sizeof(*interesting); i++) {
-		size_t n = strcspn(interesting[i], "*");
-
-		if (!strncmp(name, interesting[i], n) && (interesting[i][n] ? len > n : len == n))
-			return true;
-	}
-	return false;
-}
-
-/* Here parts of words count: no relevant variable has such a name. */
-static bool env_secret(const char *name, size_t len)
+/* In names of variables parts of words count: no relevant one has such a name. */
+static void add_variable(struct rk_list *ret, const char *entry)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
 					     "KEY",   "CREDENTIAL", "AUTH",     "COOKIE" };
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		for (size_t at = 0; at < len; at++)
-			if (rk_text_iprefix(name + at, len - at, parts[i]))
-				return true;
-	return false;
-}
-
-static void add_variable(struct rk_list *ret, const char *entry)
-{
 	size_t len = strcspn(entry, "=");
 
-	if (env_secret(entry, len))
-		rk_list_addf(ret, "%.*s=" RK_HIDDEN, (int)len, entry);
-	else
-		add_hidden(ret, NULL, entry);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		for (size_t at = 0; at < len; at++) {
+			if (rk_text_iprefix(entry + at, len - at, parts[i])) {
+				rk_list_addf(ret, "%.*s=" RK_HIDDEN, (int)len, entry);
+				return;
+			}
+		}
+	}
+	add_hidden(ret, NULL, entry);
 }
 
 void rk_secrets_variables(const struct rk_list *set, struct rk_list *ret)
@@ -459,8 +405,17 @@ void rk_secrets_env(char *const *envp, struct rk_list *ret)
 	for (; *envp; envp++) {
 		size_t len = strcspn(*envp, "=");
 
-		if ((*envp)[len] && is_interesting(*envp, len))
+		for (size_t i = 0; (*envp)[len] && i < sizeof(interesting) / sizeof(*interesting);
+		     i++) {
+			size_t n = strcspn(interesting[i], "*");
+			bool star = interesting[i][n] == '*';
+
+			if (strncmp(*envp, interesting[i], n) != 0 || len < n + star ||
+			    (!star && len > n))
+				continue;
 			add_variable(ret, *envp);
+			break;
+		}
 	}
 	if (ret->n > first)
 		qsort(ret->v + first, ret->n - first, sizeof(*ret->v), by_text);
@@ -470,8 +425,7 @@ void rk_secrets_env(char *const *envp, struct rk_list *ret)
 
 static bool is_word(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_' || (unsigned char)c >= 0x80;
+	return is_alnum(c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 /* Characters that end a path. A colon separates two paths. */
@@ -495,29 +449,21 @@ static size_t host_at(const char *text, const char *at, const char *host)
 	return len ? len : word_at(text, at, host, strcspn(host, "."));
 }
 
-/* Which of the nodes is at `at`, from 1 on; 0: none. */
-static size_t node_at(const char *text, const char *at, const struct rk_redaction *who,
-		      size_t *ret_len)
-{
-	for (size_t i = 0; i < who->nnodes; i++) {
-		*ret_len = host_at(text, at, who->nodes[i]);
-		if (*ret_len)
-			return i + 1;
-	}
-	return 0;
-}
-
 /* Appends from..to, a part of `text`, with the names of hosts and user replaced. */
 static void put_words(struct rk_bytes *out, const char *text, const char *from, const char *to,
 		      const struct rk_redaction *who)
 {
 	while (from < to) {
-		size_t host = host_at(text, from, who->host), at = 0;
+		size_t host = host_at(text, from, who->host), at = 0, node = 0;
 		size_t user = who->user ? word_at(text, from, who->user, strlen(who->user)) : 0;
-		size_t node = node_at(text, from, who, &at);
 
-		if (node && from + at <= to) {
-			rk_bytes_printf(out, "[node %zu]", node);
+		for (; node < who->nnodes; node++) {
+			at = host_at(text, from, who->nodes[node]);
+			if (at)
+				break;
+		}
+		if (at && from + at <= to) {
+			rk_bytes_printf(out, "[node %zu]", node + 1);
 			from += at;
 		} else if (host && from + host <= to) {
 			rk_bytes_puts(out, "[host]");
@@ -543,17 +489,14 @@ static size_t home_at(const char *p, const struct rk_redaction *who)
 	return p[len] == '/' || !is_word(p[len]) ? len : 0;
 }
 
-/* After "-I", "-L" and the like. */
-static bool after_short_option(const char *text, const char *p)
-{
-	return p - text >= 2 && p[-2] == '-' && is_word(p[-1]) &&
-	       (p - text == 2 || strchr(PATH_ENDS, p[-3]));
-}
-
 /* Whether the slash at p begins a path; one in the middle of a relative one does not. */
 static bool begins_path(const char *text, const char *p)
 {
-	if (p == text || after_short_option(text, p))
+	if (p == text)
+		return true;
+	/* After "-I", "-L" and the like. */
+	if (p - text >= 2 && p[-2] == '-' && is_word(p[-1]) &&
+	    (p - text == 2 || strchr(PATH_ENDS, p[-3])))
 		return true;
 	/* Of file:///x the third slash, of https://host none. */
 	if (p - text >= 3 && !strncmp(p - 3, "://", 3))
@@ -600,11 +543,6 @@ void rk_redact_text(struct rk_bytes *out, const char *text, const struct rk_reda
 	put_words(out, text, from, p, who);
 }
 
-static void keep(char *to, size_t size, const char *text)
-{
-	snprintf(to, size, "%s", text ? text : "");
-}
-
 void rk_redaction_self(struct rk_redaction_self *ret)
 {
 	const char *user = getenv("USER"), *home = getenv("HOME");
@@ -616,9 +554,11 @@ void rk_redaction_self(struct rk_redaction_self *ret)
 		ret->host[0] = '\0';
 	/* The user database may be remote: query it only if necessary. */
 	if ((!user || !home) && !getpwuid_r(getuid(), &pw, buf, sizeof(buf), &got) && got) {
-		user = user ? user : pw.pw_name;
-		home = home ? home : pw.pw_dir;
+		if (!user)
+			user = pw.pw_name;
+		if (!home)
+			home = pw.pw_dir;
 	}
-	keep(ret->user, sizeof(ret->user), user);
-	keep(ret->home, sizeof(ret->home), home);
+	snprintf(ret->user, sizeof(ret->user), "%s", rk_text_or_empty(user));
+	snprintf(ret->home, sizeof(ret->home), "%s", rk_text_or_empty(home));
 }

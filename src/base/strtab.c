@@ -24,11 +24,8 @@ enum {
 	CHUNK_BYTES = 64 << 10,
 	FIRST_SLOTS = 1024,
 	STANDINS = 4096,
-	/*
-	 * the cost of a distinct text in addition to its bytes: its entry and up to eight slot
-	 * words
-	 */
-	OVERHEAD = 64,
+	OVERHEAD =
+		64, /* of a distinct text beside its bytes: its entry and up to eight slot words */
 };
 
 struct entry {
@@ -101,83 +98,51 @@ static void slot_put(struct slots *s, uint64_t hash, uint32_t id)
 	atomic_store_explicit(&s->id[i], id + 1, memory_order_release);
 }
 
-static bool grow(struct rk_strtab *t, uint32_t count)
-{
-	struct slots *old = atomic_load(&t->slots), *s;
-
-	if ((size_t)count * 2 < old->mask + 1)
-		return true;
-	s = slots_new((old->mask + 1) * 2);
-	if (!s)
-		return false;
-	for (uint32_t id = 0; id < count; id++)
-		slot_put(s, entry_of(t, id)->hash, id);
-	s->older = old;
-	atomic_store_explicit(&t->slots, s, memory_order_release);
-	return true;
-}
-
-static char *text_room(struct rk_strtab *t, size_t len)
-{
-	size_t cap = len > CHUNK_BYTES / 4 ? len : CHUNK_BYTES;
-	struct chunk *c;
-	char *p;
-
-	if (!t->chunks || t->chunk_cap - t->chunk_used < len) {
-		c = rk_alloc(sizeof(*c) + cap);
-		if (!c)
-			return NULL;
-		c->next = t->chunks;
-		t->chunks = c;
-		t->chunk_cap = cap;
-		t->chunk_used = 0;
-	}
-	p = t->chunks->text + t->chunk_used;
-	t->chunk_used += len;
-	return p;
-}
-
-static bool block_ready(struct rk_strtab *t, uint32_t id)
-{
-	struct entry *block;
-
-	if (atomic_load_explicit(&t->blocks[id / BLOCK], memory_order_relaxed))
-		return true;
-	block = rk_calloc(BLOCK, sizeof(*block));
-	if (!block)
-		return false;
-	atomic_store_explicit(&t->blocks[id / BLOCK], block, memory_order_release);
-	return true;
-}
-
 /* With the lock held, the text known to be absent. */
 static int insert(struct rk_strtab *t, uint64_t hash, const char *text, size_t len,
 		  uint32_t *ret_id, struct rk_error *err)
 {
 	uint32_t id = atomic_load(&t->count);
-	struct entry *e;
+	struct slots *old = atomic_load(&t->slots), *s;
+	size_t cap = len + 1 > CHUNK_BYTES / 4 ? len + 1 : CHUNK_BYTES;
+	struct entry *block;
+	struct chunk *c;
 	char *copy;
 
-	if (!block_ready(t, id) || !grow(t, id))
-		return rk_fail_nomem(err);
-	copy = text_room(t, len + 1);
-	if (!copy)
-		return rk_fail_nomem(err);
+	if (!atomic_load_explicit(&t->blocks[id / BLOCK], memory_order_relaxed)) {
+		block = rk_calloc(BLOCK, sizeof(*block));
+		if (!block)
+			return rk_fail_nomem(err);
+		atomic_store_explicit(&t->blocks[id / BLOCK], block, memory_order_release);
+	}
+	if ((size_t)id * 2 >= old->mask + 1) {
+		s = slots_new((old->mask + 1) * 2);
+		if (!s)
+			return rk_fail_nomem(err);
+		for (uint32_t i = 0; i < id; i++)
+			slot_put(s, entry_of(t, i)->hash, i);
+		s->older = old;
+		atomic_store_explicit(&t->slots, s, memory_order_release);
+	}
+	if (!t->chunks || t->chunk_cap - t->chunk_used < len + 1) {
+		c = rk_alloc(sizeof(*c) + cap);
+		if (!c)
+			return rk_fail_nomem(err);
+		c->next = t->chunks;
+		t->chunks = c;
+		t->chunk_cap = cap;
+		t->chunk_used = 0;
+	}
+	copy = t->chunks->text + t->chunk_used;
+	t->chunk_used += len + 1;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
-	e = entry_of(t, id);
-	*e = (struct entry){ .text = copy, .hash = hash, .len = len };
+	*entry_of(t, id) = (struct entry){ .text = copy, .hash = hash, .len = len };
 	t->used_bytes += len + OVERHEAD;
 	atomic_store_explicit(&t->count, id + 1, memory_order_release);
 	slot_put(atomic_load(&t->slots), hash, id);
 	*ret_id = id;
 	return 0;
-}
-
-static bool full(const struct rk_strtab *t, size_t len)
-{
-	return len > t->max_bytes || t->used_bytes + len + OVERHEAD > t->max_bytes ||
-	       atomic_load(&t->count) >= (uint32_t)MAX_BLOCKS * BLOCK - STANDINS;
 }
 
 static int add_locked(struct rk_strtab *t, uint64_t hash, const char *text, size_t len,
@@ -188,7 +153,8 @@ static int add_locked(struct rk_strtab *t, uint64_t hash, const char *text, size
 
 	if (find(t, hash, text, len, ret_id))
 		return 0;
-	if (!full(t, len))
+	if (len <= t->max_bytes && t->used_bytes + len + OVERHEAD <= t->max_bytes &&
+	    atomic_load(&t->count) < (uint32_t)MAX_BLOCKS * BLOCK - STANDINS)
 		return insert(t, hash, text, len, ret_id, err);
 	atomic_store(&t->overflowed, true);
 	snprintf(standin, sizeof(standin), "(name table full) #%03x",

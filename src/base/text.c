@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
@@ -67,7 +69,7 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *ret)
 		*ret = s[0];
 		return 1;
 	}
-	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	n = 2u + (s[0] >= 0xe0) + (s[0] >= 0xf0);
 	if (s[0] < 0xc2 || s[0] > 0xf4 || len < n)
 		return 0;
 	if (s[0] == 0xe0)
@@ -141,8 +143,11 @@ static size_t measure(const char *s, size_t len, size_t columns, size_t *used)
 
 	for (*used = 0; i < len; i += n, *used += w) {
 		n = decode((const unsigned char *)s + i, len - i, &cp);
-		w = n ? columns_of(cp) : 1;
-		n = n ? n : 1;
+		w = 1;
+		if (n)
+			w = columns_of(cp);
+		else
+			n = 1;
 		if (*used + w > columns)
 			break;
 	}
@@ -164,21 +169,12 @@ size_t rk_utf8_fit(const char *s, size_t len, size_t columns)
 	return measure(s, len, columns, &used);
 }
 
-static void json_escape(struct rk_bytes *out, unsigned char c)
-{
-	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-	const char *at = c ? strchr(plain, c) : NULL;
-
-	if (at)
-		rk_bytes_printf(out, "\\%c", letter[at - plain]);
-	else
-		rk_bytes_printf(out, "\\u%04x", c);
-}
-
 void rk_json_string(struct rk_bytes *out, const char *s, size_t len)
 {
+	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
 	const unsigned char *p = (const unsigned char *)s;
 	size_t from = 0, i = 0, n;
+	const char *at;
 	uint32_t cp;
 
 	rk_bytes_put_u8(out, '"');
@@ -189,8 +185,11 @@ void rk_json_string(struct rk_bytes *out, const char *s, size_t len)
 			continue;
 		}
 		rk_bytes_put(out, s + from, i - from);
-		if (n)
-			json_escape(out, p[i]);
+		at = n && cp ? strchr(plain, p[i]) : NULL;
+		if (at)
+			rk_bytes_printf(out, "\\%c", letter[at - plain]);
+		else if (n)
+			rk_bytes_printf(out, "\\u%04x", p[i]);
 		else
 			rk_bytes_puts(out, "\\ufffd");
 		from = ++i;
@@ -223,20 +222,14 @@ static bool is_control(char c)
 	return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-static bool has_control(const char *word)
-{
-	for (; *word; word++)
-		if (is_control(*word) && *word != '\n' && *word != '\t')
-			return true;
-	return false;
-}
-
 void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word)
 {
 	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				   "0123456789%+,-./:=@_";
-	bool escapes = use == RK_SHELL_SHOWN && has_control(word);
+	bool escapes = false;
 
+	for (const char *p = word; use == RK_SHELL_SHOWN && *p; p++)
+		escapes = escapes || (is_control(*p) && *p != '\n' && *p != '\t');
 	if (word[0] && strspn(word, safe) == strlen(word)) {
 		rk_bytes_puts(out, word);
 		return;
@@ -261,19 +254,6 @@ void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word
 
 static const char digits64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Three bytes, of which `n` are there, as four digits64. */
-static void put_group64(uint8_t *to, const uint8_t *from, size_t n)
-{
-	uint32_t v = (uint32_t)from[0] << 16;
-
-	v |= n > 1 ? (uint32_t)from[1] << 8 : 0;
-	v |= n > 2 ? from[2] : 0u;
-	to[0] = (uint8_t)digits64[v >> 18];
-	to[1] = (uint8_t)digits64[v >> 12 & 63];
-	to[2] = n > 1 ? (uint8_t)digits64[v >> 6 & 63] : '=';
-	to[3] = n > 2 ? (uint8_t)digits64[v & 63] : '=';
-}
-
 void rk_base64_put(struct rk_bytes *out, const void *p, size_t len)
 {
 	const uint8_t *from = p;
@@ -283,25 +263,23 @@ void rk_base64_put(struct rk_bytes *out, const void *p, size_t len)
 		out->bad = true;
 		return;
 	}
-	for (size_t i = 0; i < len; i += 3) {
-		put_group64(out->data + out->len, from + i, len - i < 3 ? len - i : 3);
-		out->len += 4;
+	for (size_t i = 0; i < len; i += 3, out->len += 4) {
+		uint8_t *to = out->data + out->len;
+		uint32_t v = (uint32_t)from[i] << 16;
+
+		if (len - i > 1)
+			v |= (uint32_t)from[i + 1] << 8;
+		if (len - i > 2)
+			v |= from[i + 2];
+		to[0] = (uint8_t)digits64[v >> 18];
+		to[1] = (uint8_t)digits64[v >> 12 & 63];
+		to[2] = len - i > 1 ? (uint8_t)digits64[v >> 6 & 63] : '=';
+		to[3] = len - i > 2 ? (uint8_t)digits64[v & 63] : '=';
 	}
 }
 
 static const char digits85[85 + 1] = "!#$%()*+,./0123456789:;?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_"
 				     "abcdefghijklmnopqrstuvwxyz{|}~";
-
-/* Four bytes as five digits; missing bytes count as 0, and the last digits are then not wanted. */
-static void put_group85(uint8_t *to, const uint8_t *from, size_t n)
-{
-	uint32_t v = 0;
-
-	for (size_t i = 0; i < 4; i++)
-		v = v << 8 | (i < n ? from[i] : 0u);
-	for (size_t i = 5; i-- > 0; v /= 85)
-		to[i] = (uint8_t)digits85[v % 85];
-}
 
 void rk_base85_put(struct rk_bytes *out, const void *p, size_t len)
 {
@@ -312,10 +290,16 @@ void rk_base85_put(struct rk_bytes *out, const void *p, size_t len)
 		out->bad = true;
 		return;
 	}
+	/* Missing bytes of the last four count as 0, and the last digits are then not wanted. */
 	for (size_t i = 0; i < len; i += 4) {
-		size_t n = len - i < 4 ? len - i : 4;
+		uint8_t *to = out->data + out->len;
+		size_t n = rk_min(len - i, 4);
+		uint32_t v = 0;
 
-		put_group85(out->data + out->len, from + i, n);
+		for (size_t k = 0; k < 4; k++)
+			v = v << 8 | (k < n ? from[i + k] : 0u);
+		for (size_t k = 5; k-- > 0; v /= 85)
+			to[k] = (uint8_t)digits85[v % 85];
 		out->len += n + 1;
 	}
 }
@@ -329,7 +313,7 @@ void rk_csv_text(struct rk_bytes *out, const char *s, char end)
 void rk_put_plain(struct rk_bytes *out, const char *s)
 {
 	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+		if (is_control(*s))
 			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*s);
 		else
 			rk_bytes_put_u8(out, (uint8_t)*s);

@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "base/list.h"
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#include "base/num.h"
 
 static bool same(char a, char b, bool any_case)
 {
@@ -35,11 +31,11 @@ size_t rk_word_distance(const char *a, const char *b, bool any_case)
 				row[j] = j;
 				continue;
 			}
-			row[j] = smaller(above[j - 1] + !same(a[i - 1], b[j - 1], any_case),
-					 smaller(above[j], row[j - 1]) + 1);
+			row[j] = rk_min(above[j - 1] + !same(a[i - 1], b[j - 1], any_case),
+					rk_min(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2], any_case) &&
 			    same(a[i - 2], b[j - 1], any_case))
-				row[j] = smaller(row[j], second[j - 2] + 1);
+				row[j] = rk_min(row[j], second[j - 2] + 1);
 		}
 	}
 	return d[la % 3][lb];
@@ -49,7 +45,7 @@ const char *rk_nearest(const char *word, const char *const *words)
 {
 	const char *best = NULL;
 	/* Two slips, but not in a word so short that everything is two slips away. */
-	size_t limit = word ? smaller(2, strlen(word) / 2) : 0;
+	size_t limit = word ? rk_min(2, strlen(word) / 2) : 0;
 
 	for (; word && words && *words; words++) {
 		size_t d = rk_word_distance(word, *words, false);
@@ -89,22 +85,6 @@ int rk_fail_unknown(struct rk_error *err, const char *what, const char *word,
 		       known);
 }
 
-static int parse_word(const struct rk_words *w, const char *word, unsigned *bits,
-		      struct rk_error *err)
-{
-	for (unsigned i = 0; w->names[i]; i++) {
-		if (strcmp(word, w->names[i]) == 0) {
-			*bits |= i == w->n ? (1u << w->n) - 1 : 1u << i;
-			return 0;
-		}
-	}
-	for (const struct rk_word_hint *h = w->hints; h && h->word; h++)
-		if (!strcmp(h->word, word))
-			return rk_fail(err, RK_E_USAGE, "unknown %s '%s'; %s", w->what, word,
-				       h->text);
-	return rk_fail_unknown(err, w->what, word, w->names);
-}
-
 int rk_words_parse(const struct rk_words *w, const char *text, unsigned *ret, struct rk_error *err)
 {
 	struct rk_list parts = { 0 };
@@ -115,15 +95,36 @@ int rk_words_parse(const struct rk_words *w, const char *text, unsigned *ret, st
 	rk_list_split(&parts, text, ", ");
 	if (parts.bad) {
 		rc = rk_fail_nomem(err);
-	} else if (!parts.n) {
+		goto out;
+	}
+	if (!parts.n) {
 		put_known(known, w->names);
 		rc = rk_fail(err, RK_E_USAGE, "no %s is named; known: %s", w->what, known);
+		goto out;
 	}
-	for (size_t i = 0; rc == 0 && i < parts.n; i++)
-		rc = parse_word(w, parts.v[i], &bits, err);
+	for (size_t i = 0; i < parts.n; i++) {
+		const struct rk_word_hint *h = w->hints;
+		const char *word = parts.v[i];
+		unsigned at = 0;
+
+		while (w->names[at] && strcmp(word, w->names[at]) != 0)
+			at++;
+		if (w->names[at]) {
+			bits |= at == w->n ? (1u << w->n) - 1 : 1u << at;
+			continue;
+		}
+		while (h && h->word && strcmp(h->word, word) != 0)
+			h++;
+		if (h && h->word)
+			rc = rk_fail(err, RK_E_USAGE, "unknown %s '%s'; %s", w->what, word,
+				     h->text);
+		else
+			rc = rk_fail_unknown(err, w->what, word, w->names);
+		goto out;
+	}
+	*ret = bits;
+out:
 	rk_list_release(&parts);
-	if (rc == 0)
-		*ret = bits;
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/sha256/sha256_impl.h"
 
 enum { BLOCK = RK_SHA256_BLOCK, LENGTH_AT = BLOCK - 8 };
@@ -102,7 +103,11 @@ static blocks_fn *choose(void)
 
 	if (fn)
 		return fn;
-	fn = rk_sha256_x86_there() ? rk_sha256_x86 : rk_sha256_arm_there() ? rk_sha256_arm : plain;
+	fn = plain;
+	if (rk_sha256_x86_there())
+		fn = rk_sha256_x86;
+	else if (rk_sha256_arm_there())
+		fn = rk_sha256_arm;
 	atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	return fn;
 }
@@ -111,7 +116,11 @@ const char *rk_sha256_by(void)
 {
 	blocks_fn *fn = choose();
 
-	return fn == rk_sha256_x86 ? "sha-ni" : fn == rk_sha256_arm ? "armv8" : "plain";
+	if (fn == rk_sha256_x86)
+		return "sha-ni";
+	if (fn == rk_sha256_arm)
+		return "armv8";
+	return "plain";
 }
 
 void rk_sha256_force_plain(bool on)
@@ -132,7 +141,7 @@ void rk_sha256_add(struct rk_sha256 *s, const void *p, size_t len)
 
 	s->len += len;
 	if (have && len) {
-		take = len < BLOCK - have ? len : BLOCK - have;
+		take = rk_min(len, BLOCK - have);
 		memcpy(s->rest + have, from, take);
 		from += take, len -= take;
 		if (have + take < BLOCK)
