@@ -20,12 +20,6 @@ enum {
 	MOST_CUPTIS = 16,
 };
 
-/* gfx10, gfx11 and gfx12 are RDNA, but gfx125x is not. */
-static bool is_rdna(const char *gfx)
-{
-	return strncmp(gfx, "gfx1", 4) == 0 && strlen(gfx) == 7 && strncmp(gfx, "gfx125", 6) != 0;
-}
-
 /* amdgpu drives more chips than ROCm computes on. */
 static void look_at_topology(struct rk_look *l)
 {
@@ -51,6 +45,7 @@ static void look_at_power_levels(struct rk_look *l)
 	char gated_level[LINE_BYTES], forced_level[LINE_BYTES]; /* of the first of each */
 	char path[PATH_BYTES], level[LINE_BYTES];
 	const struct rk_gpu *gpu;
+	bool rdna;
 
 	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++) {
 		snprintf(path, sizeof(path),
@@ -58,8 +53,11 @@ static void look_at_power_levels(struct rk_look *l)
 			 gpu->card);
 		if (gpu->card < 0 || !rk_look_line(l, path, level, sizeof(level)))
 			continue;
+		/* gfx10, gfx11 and gfx12 are RDNA, but gfx125x is not. */
+		rdna = strncmp(gpu->gfx, "gfx1", 4) == 0 && strlen(gpu->gfx) == 7 &&
+		       strncmp(gpu->gfx, "gfx125", 6) != 0;
 		/* "profile_standard" and its like keep the clocks on; amd-smi: STABLE_STD. */
-		if (is_rdna(gpu->gfx) && strncmp(level, "profile_", 8) != 0) {
+		if (rdna && strncmp(level, "profile_", 8) != 0) {
 			if (gated++ == 0)
 				memcpy(gated_level, level, sizeof(level));
 		} else if (strcmp(level, "auto") != 0 && forced++ == 0) {
@@ -338,19 +336,6 @@ struct found {
 	size_t n;
 };
 
-/* "libcupti.so.13" is 13, "libcupti.so.11.8" is 11; 0 for all others, "libcupti.so.2025.3.1" too. */
-static int major_of(const char *name)
-{
-	static const char start[] = "libcupti.so.";
-	const char *number = name + sizeof(start) - 1;
-	uint64_t v;
-
-	if (strncmp(name, start, sizeof(start) - 1) != 0 ||
-	    rk_num_u64(number, strcspn(number, "."), &v) != RK_NUM_OK || v < 9 || v > 99)
-		return 0;
-	return (int)v;
-}
-
 /* The entries of a folder below the root. */
 static void list_folder(struct rk_look *l, const char *dir, struct rk_list *ret)
 {
@@ -361,18 +346,27 @@ static void list_folder(struct rk_look *l, const char *dir, struct rk_list *ret)
 		l->bad = true;
 }
 
+/*
+ * Adds a folder with "libcupti.so.13" or "libcupti.so.11.8", for CUDA 13 and 11. Other names, such
+ * as "libcupti.so.2025.3.1", do not have CUDA's number.
+ */
 static void look_in(struct rk_look *l, const char *dir, struct found *f)
 {
+	static const char start[] = "libcupti.so.";
+	const size_t len = sizeof(start) - 1;
 	struct rk_list names = { 0 };
 
 	list_folder(l, dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
-		int major = major_of(names.v[i]);
+		const char *number = names.v[i] + len;
+		uint64_t major;
 
-		if (!major || f->n == MOST_CUPTIS || f->dirs.n != f->n)
+		if (strncmp(names.v[i], start, len) != 0 ||
+		    rk_num_u64(number, strcspn(number, "."), &major) != RK_NUM_OK || major < 9 ||
+		    major > 99 || f->n == MOST_CUPTIS || f->dirs.n != f->n)
 			continue;
 		rk_list_add(&f->dirs, dir);
-		f->majors[f->n++] = major;
+		f->majors[f->n++] = (int)major;
 		break;
 	}
 	l->bad |= f->dirs.bad;

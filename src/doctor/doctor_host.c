@@ -256,14 +256,6 @@ struct device {
 	bool in_group; /* of this session */
 };
 
-static bool session_has(const struct rk_look_user *u, uint64_t gid)
-{
-	for (size_t i = 0; i < u->ngroups; i++)
-		if (u->groups[i] == gid)
-			return true;
-	return false;
-}
-
 /*
  * Under a test root, checks only owner, group and mode. On a real machine asks the kernel, which
  * also knows access lists. Opens nothing: that would wake a sleeping GPU.
@@ -281,7 +273,9 @@ static void inspect(const struct rk_look *l, struct device *dev)
 		return;
 	dev->gid = st.st_gid;
 	dev->mode = st.st_mode & 0777;
-	dev->in_group = session_has(&l->user, st.st_gid);
+	dev->in_group = false;
+	for (size_t i = 0; i < l->user.ngroups; i++)
+		dev->in_group |= l->user.groups[i] == st.st_gid;
 	if (l->user.uid == st.st_uid)
 		need = 0600;
 	else if (dev->in_group)

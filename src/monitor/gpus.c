@@ -147,23 +147,16 @@ static int gpu_at(struct all *f, uint64_t at, struct found **ret, struct rk_erro
 	return 0;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* A hexadecimal number of at most eight digits, and `stop`. Returns what follows, or NULL. */
 static const char *hex(const char *s, char stop, uint64_t *ret)
 {
+	static const char digits[] = "0123456789abcdef";
+	const char *at;
 	uint64_t v = 0;
 	size_t n = 0;
 
-	for (; n < 8 && digit(s[n]) >= 0; n++)
-		v = v << 4 | (uint64_t)digit(s[n]);
+	for (; n < 8 && s[n] && (at = strchr(digits, s[n])) != NULL; n++)
+		v = v << 4 | (uint64_t)(at - digits);
 	*ret = v;
 	return n && s[n] == stop ? s + n + 1 : NULL;
 }
