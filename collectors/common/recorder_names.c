@@ -226,19 +226,16 @@ static uint32_t intern(uint8_t tag, const void *body, size_t len)
 
 /* ---- kinds ---- */
 
-/* Eleven numbers at most. */
-struct body {
-	uint8_t bytes[112], *end;
-};
+/* Eleven numbers of ten bytes at most. */
+enum { BODY_BYTES = 112 };
 
-static void put(struct body *b, uint64_t v)
+static uint32_t intern_numbers(uint8_t tag, const uint64_t *v, size_t n)
 {
-	b->end = rk_rec_varint(b->end, v);
-}
+	uint8_t body[BODY_BYTES], *p = body;
 
-static uint32_t intern_body(uint8_t tag, struct body *b)
-{
-	return intern(tag, b->bytes, (size_t)(b->end - b->bytes));
+	for (size_t i = 0; i < n; i++)
+		p = rk_rec_varint(p, v[i]);
+	return intern(tag, body, (size_t)(p - body));
 }
 
 uint32_t rk_rec_string(const char *text, size_t len)
@@ -248,53 +245,33 @@ uint32_t rk_rec_string(const char *text, size_t len)
 
 uint32_t rk_rec_device(const struct rk_rec_device *d)
 {
-	struct body b;
+	const uint64_t v[] = { d->number,       d->type,          d->name,      d->vendor,
+			       d->driver,       d->compute_units, d->clock_mhz, d->wave_size,
+			       d->memory_bytes, d->arch };
+	size_t n = sizeof(v) / sizeof(v[0]);
 
-	b.end = b.bytes;
-	put(&b, d->number);
-	put(&b, d->type);
-	put(&b, d->name);
-	put(&b, d->vendor);
-	put(&b, d->driver);
-	put(&b, d->compute_units);
-	put(&b, d->clock_mhz);
-	put(&b, d->wave_size);
-	put(&b, d->memory_bytes);
-	if (d->arch)
-		put(&b, d->arch);
-	return intern_body(RK_RAW_DEVICE, &b);
+	return intern_numbers(RK_RAW_DEVICE, v, d->arch ? n : n - 1);
 }
 
 uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags)
 {
-	struct body b;
+	const uint64_t v[] = { device, number, flags };
 
-	b.end = b.bytes;
-	put(&b, device);
-	put(&b, number);
-	put(&b, flags);
-	return intern_body(RK_RAW_QUEUE, &b);
+	return intern_numbers(RK_RAW_QUEUE, v, 3);
 }
 
 uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context)
 {
-	struct body b;
+	const uint64_t v[] = { device, number, 0, (uint64_t)context + 1 };
 
-	b.end = b.bytes;
-	put(&b, device);
-	put(&b, number);
-	put(&b, 0);
-	put(&b, (uint64_t)context + 1);
-	return intern_body(RK_RAW_QUEUE, &b);
+	return intern_numbers(RK_RAW_QUEUE, v, 4);
 }
 
 void rk_rec_note(const char *text, size_t len)
 {
-	struct body b;
+	const uint64_t string = rk_rec_string(text, len);
 
-	b.end = b.bytes;
-	put(&b, rk_rec_string(text, len));
-	intern_body(RK_RAW_NOTE, &b);
+	intern_numbers(RK_RAW_NOTE, &string, 1);
 }
 
 /* Value + 1, so that unknown is 0. */
@@ -305,56 +282,38 @@ static uint32_t known(uint32_t v)
 
 uint32_t rk_rec_function(const struct rk_rec_function *f)
 {
-	struct body b;
+	const uint64_t v[] = { f->name, f->device, known(f->regs), known(f->private_bytes),
+			       known(f->local_bytes) };
 
-	b.end = b.bytes;
-	put(&b, f->name);
-	put(&b, f->device);
-	put(&b, known(f->regs));
-	put(&b, known(f->private_bytes));
-	put(&b, known(f->local_bytes));
-	return intern_body(RK_RAW_FUNCTION, &b);
+	return intern_numbers(RK_RAW_FUNCTION, v, 5);
 }
 
 uint32_t rk_rec_shape(const struct rk_rec_shape *s)
 {
-	struct body b;
-	uint32_t id;
+	const uint64_t v[] = { s->function, known(s->local_bytes), s->items[0], s->items[1],
+			       s->items[2], s->group[0],           s->group[1], s->group[2] };
+	uint32_t id = intern_numbers(RK_RAW_SHAPE, v, 8);
 
-	b.end = b.bytes;
-	put(&b, s->function);
-	put(&b, known(s->local_bytes));
-	for (unsigned i = 0; i < 3; i++)
-		put(&b, s->items[i]);
-	for (unsigned i = 0; i < 3; i++)
-		put(&b, s->group[i]);
-	id = intern_body(RK_RAW_SHAPE, &b);
 	return id ? id : s->function;
-}
-
-static void put_zigzag(struct body *b, int64_t v)
-{
-	b->end = rk_rec_zigzag(b->end, (uint64_t)v);
 }
 
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns)
 {
 	struct rec_thread *t = rk_rec_me();
+	uint8_t body[BODY_BYTES], *p = body;
 	struct rec_slow slow;
-	struct body b;
 
 	if (!rk_rec_on() || rk_rec_busy(t))
 		return;
 	slow = rk_rec_slow_begin();
-	b.end = b.bytes;
-	put(&b, device);
-	put_zigzag(&b, device_ns);
-	put_zigzag(&b, boot_ns);
-	put_zigzag(&b, raw_ns);
-	put_zigzag(&b, error_ns);
+	p = rk_rec_varint(p, device);
+	p = rk_rec_zigzag(p, (uint64_t)device_ns);
+	p = rk_rec_zigzag(p, (uint64_t)boot_ns);
+	p = rk_rec_zigzag(p, (uint64_t)raw_ns);
+	p = rk_rec_zigzag(p, (uint64_t)error_ns);
 	rk_rec_lock();
-	append(RK_RAW_CALIBRATION, b.bytes, (size_t)(b.end - b.bytes));
+	append(RK_RAW_CALIBRATION, body, (size_t)(p - body));
 	rk_rec_unlock();
 	rk_rec_slow_end(slow);
 	rk_rec_done(t);
