@@ -161,24 +161,6 @@ enum { TEXT_MAX_BYTES = 1 << 30 };
 
 /* ---- profiles ---- */
 
-static int add_table(struct rk_run *run, struct rk_profiler *p, enum rk_table t,
-		     struct rk_error *err)
-{
-	const struct rk_batch *b;
-	struct rk_source *rows;
-	int rc = rk_run_scan(run, t, rk_profiler_wants(p, t), &rows, err);
-
-	if (rc < 0)
-		return rc;
-	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = rk_profiler_add(p, b, err);
-		if (rc < 0)
-			break;
-	}
-	rk_source_close(rows);
-	return rc;
-}
-
 static int profile_of(struct rk_run *run, const char *label, bool structure,
 		      struct rk_profile **ret, struct rk_error *err)
 {
@@ -202,9 +184,15 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 			goto out;
 	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct rk_batch *b;
+		struct rk_source *rows = NULL;
+
 		if (!(rk_run_tables(run) & RK_TABLE_BIT(tables[i])))
 			continue;
-		rc = add_table(run, p, tables[i], err);
+		rc = rk_run_scan(run, tables[i], rk_profiler_wants(p, tables[i]), &rows, err);
+		while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
+			rc = rk_profiler_add(p, b, err);
+		rk_source_close(rows);
 		if (rc < 0)
 			goto out;
 	}

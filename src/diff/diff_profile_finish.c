@@ -321,44 +321,38 @@ int rk_profile_queue_order(const void *pa, const void *pb)
 	return (a->length > b->length) - (a->length < b->length);
 }
 
-static int drain(struct rk_launches *l, struct rk_profile *p, struct kept *k, struct rk_error *err)
-{
-	struct rk_stretch s;
-	uint32_t *queue, *symbol;
-	int rc;
-
-	while ((rc = rk_order_next(l->order, &s, err)) > 0) {
-		struct rk_profile_queue *q = &p->queues[s.device];
-
-		/* the hash depends on the order, and is the same in every process */
-		q->hash += rk_hash_mix(q->hash ^ p->shapes[s.queue].hash, 0x9e3779b97f4a7c15u);
-		q->length++;
-		if (k->n >= l->symbols_max)
-			continue;
-		queue = rk_grow(k->queue, &k->cap_queue, k->n + 1, sizeof(*queue));
-		if (!queue)
-			return rk_fail_nomem(err);
-		k->queue = queue;
-		symbol = rk_grow(k->symbol, &k->cap_symbol, k->n + 1, sizeof(*symbol));
-		if (!symbol)
-			return rk_fail_nomem(err);
-		k->symbol = symbol;
-		queue[k->n] = s.device;
-		symbol[k->n++] = s.queue;
-	}
-	return rc;
-}
-
 static int launches_finish(struct rk_launches *l, struct rk_profile *p, struct rk_error *err)
 {
 	struct kept k = { 0 };
+	struct rk_stretch s;
 	int rc;
 
 	p->queues = rk_calloc(l->queues.n, sizeof(*p->queues));
 	if (!p->queues)
 		return rk_fail_nomem(err);
 	p->nqueues = l->queues.n;
-	rc = drain(l, p, &k, err);
+	while ((rc = rk_order_next(l->order, &s, err)) > 0) {
+		struct rk_profile_queue *q = &p->queues[s.device];
+		uint32_t *queue, *symbol;
+
+		/* the hash depends on the order, and is the same in every process */
+		q->hash += rk_hash_mix(q->hash ^ p->shapes[s.queue].hash, 0x9e3779b97f4a7c15u);
+		q->length++;
+		if (k.n >= l->symbols_max)
+			continue;
+		queue = rk_grow(k.queue, &k.cap_queue, k.n + 1, sizeof(*queue));
+		if (queue)
+			k.queue = queue;
+		symbol = rk_grow(k.symbol, &k.cap_symbol, k.n + 1, sizeof(*symbol));
+		if (symbol)
+			k.symbol = symbol;
+		if (!queue || !symbol) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		queue[k.n] = s.device;
+		symbol[k.n++] = s.queue;
+	}
 	if (rc < 0)
 		goto out;
 	rc = place_symbols(&k, p, err);

@@ -251,8 +251,6 @@ static void put_lines(struct page *p, const char *title, const struct rk_diff_li
 	put_more(p, rk_min(n, LINES_SHOWN), n);
 }
 
-/* ---- structure, doubts, gate ---- */
-
 static void put_structure(struct page *p)
 {
 	const struct rk_diff_structure *s = &p->d->structure;
@@ -275,31 +273,12 @@ static void put_structure(struct page *p)
 	put_more(p, shown, s->nfindings + s->left_out);
 }
 
-static void put_end(struct page *p)
-{
-	const struct rk_diff *d = p->d;
-	size_t shown = rk_min(d->ndoubts, LINES_SHOWN);
-
-	if (shown)
-		rk_page_title(&p->page, "Incomplete\n");
-	for (size_t i = 0; i < shown; i++)
-		rk_page_rest(&p->page, d->doubts[i], 2);
-	put_more(p, shown, d->ndoubts);
-	if (!d->reason[0])
-		return;
-	rk_bytes_put_u8(p->out, '\n');
-	rk_page_paint(&p->page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
-	if (d->verdict == RK_DIFF_UNKNOWN)
-		rk_bytes_puts(p->out, "inconclusive: ");
-	put_name(p, d->reason);
-	rk_page_last(&p->page, "");
-}
-
 void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		  const struct rk_render_options *look)
 {
 	struct page p = { .out = out, .d = d, .look = look, .arrow = look->utf8 ? "→" : ">" };
 	const struct rk_diff_whole *gpu = &d->gpu;
+	size_t doubts = rk_min(d->ndoubts, LINES_SHOWN);
 
 	rk_page_begin(&p.page, out, look);
 	put_side(&p, "A", &d->a);
@@ -322,6 +301,19 @@ void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		put_lines(&p, "API calls (host time)", &d->calls, &d->api);
 	}
 	put_structure(&p);
-	put_end(&p);
+
+	if (doubts)
+		rk_page_title(&p.page, "Incomplete\n");
+	for (size_t i = 0; i < doubts; i++)
+		rk_page_rest(&p.page, d->doubts[i], 2);
+	put_more(&p, doubts, d->ndoubts);
+	if (d->reason[0]) {
+		rk_bytes_put_u8(out, '\n');
+		rk_page_paint(&p.page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
+		if (d->verdict == RK_DIFF_UNKNOWN)
+			rk_bytes_puts(out, "inconclusive: ");
+		put_name(&p, d->reason);
+		rk_page_last(&p.page, "");
+	}
 	rk_page_end(&p.page);
 }

@@ -88,21 +88,11 @@ int rk_rank_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_ran
 
 static const enum rk_table tables[] = { RK_KERNELS, RK_API, RK_MARKERS };
 
-static bool all_have_calls(const struct rk_rank_calls *c, size_t n)
-{
-	const struct rk_calls_rank *r = rk_rank_calls_ranks(c);
-
-	for (size_t i = 0; i < n; i++)
-		if (!r[i].n)
-			return false;
-	return true;
-}
-
 static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_rank_calls **ret,
 		      struct rk_error *err)
 {
 	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
-	bool tolerant = run->tolerant;
+	bool tolerant = run->tolerant, complete = false; /* complete: all ranks have calls */
 	size_t warnings;
 	int rc;
 
@@ -121,12 +111,15 @@ static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_
 		struct rk_source *rows = NULL;
 		const struct rk_batch *b;
 
-		if (!(rk_run_tables(run) >> tables[i] & 1) || (i && all_have_calls(*ret, m->n)))
+		if (!(rk_run_tables(run) >> tables[i] & 1) || complete)
 			continue;
 		rc = rk_run_scan(run, tables[i], rk_rank_calls_wants(tables[i]), &rows, err);
 		while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
 			rc = rk_rank_calls_add(*ret, b, err);
 		rk_source_close(rows);
+		complete = true;
+		for (size_t k = 0; k < m->n; k++)
+			complete = complete && rk_rank_calls_ranks(*ret)[k].n;
 	}
 	run->tolerant = tolerant;
 	rk_diag_reset(run->ctx.diag, warnings);

@@ -195,23 +195,6 @@ static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 	return 0;
 }
 
-static void compare_jobs(struct rk_slurm_parts *p)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		const struct part *v = &p->v[i];
-
-		if (v->job[0] && p->job[0] && strcmp(v->job, p->job) != 0)
-			rk_list_addf(&p->notes, "rank %" PRId64 " belongs to job %s, not to %s",
-				     v->rank, v->job, p->job);
-		if (p->size >= 0 && v->rank >= p->size)
-			rk_list_addf(&p->notes,
-				     "rank %" PRId64 " is out of range for a job of %" PRId64,
-				     v->rank, p->size);
-		if (i && v->rank == v[-1].rank)
-			rk_list_addf(&p->notes, "rank %" PRId64 " has two directories", v->rank);
-	}
-}
-
 static int find_missing(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	size_t most = (size_t)rk_min_i64(rk_max_i64(p->size, 0), RANKS_MAX), at = 0;
@@ -307,7 +290,19 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 	if ((rc = read_parts(p, err)) < 0 || (rc = read_job(p, err)) < 0 ||
 	    (rc = read_choice(p, err)) < 0 || (rc = find_missing(p, err)) < 0)
 		goto bad;
-	compare_jobs(p);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct part *v = &p->v[i];
+
+		if (v->job[0] && p->job[0] && strcmp(v->job, p->job) != 0)
+			rk_list_addf(&p->notes, "rank %" PRId64 " belongs to job %s, not to %s",
+				     v->rank, v->job, p->job);
+		if (p->size >= 0 && v->rank >= p->size)
+			rk_list_addf(&p->notes,
+				     "rank %" PRId64 " is out of range for a job of %" PRId64,
+				     v->rank, p->size);
+		if (i && v->rank == v[-1].rank)
+			rk_list_addf(&p->notes, "rank %" PRId64 " has two directories", v->rank);
+	}
 	if (p->notes.bad) {
 		rc = rk_fail_nomem(err);
 		goto bad;

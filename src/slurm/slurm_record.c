@@ -42,23 +42,6 @@ static void put_rank(struct rk_json_out *j, const struct rk_member *m, const str
 	rk_json_close(j);
 }
 
-static void put_problems(struct rk_json_out *j, const struct rk_members *m)
-{
-	rk_json_array(j, "problems");
-	for (size_t i = 0; i < m->nproblems; i++) {
-		const struct rk_ranks_problem *p = &m->problems[i];
-
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "kind", p->kind);
-		if (p->rank >= 0)
-			rk_json_int(j, "rank", p->rank);
-		rk_json_uint(j, "count", p->count);
-		rk_json_text(j, "text", p->text);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
 static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 		      const struct rk_rank_times *t)
 {
@@ -86,7 +69,19 @@ static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 		put_rank(j, &m->v[i], &of);
 	}
 	rk_json_close(j);
-	put_problems(j, m);
+	rk_json_array(j, "problems");
+	for (size_t i = 0; i < m->nproblems; i++) {
+		const struct rk_ranks_problem *p = &m->problems[i];
+
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "kind", p->kind);
+		if (p->rank >= 0)
+			rk_json_int(j, "rank", p->rank);
+		rk_json_uint(j, "count", p->count);
+		rk_json_text(j, "text", p->text);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
 	rk_json_close(j);
 }
 
