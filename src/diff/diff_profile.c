@@ -537,57 +537,43 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 
 /* ---- ready-made statistics ---- */
 
-static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, size_t row,
-			    struct rk_error *err)
-{
-	const struct rk_column *spread = &b->cols[RK_T_STDDEV];
-	double stddev = NAN;
-	int64_t calls = rk_batch_int(b, RK_T_CALLS, row, 0);
-	int64_t total = rk_batch_int(b, RK_T_TOTAL, row, 0);
-	uint32_t id = rk_batch_id(b, RK_T_NAME, row), at;
-	struct rk_profiler_name *n;
-	int rc;
-
-	if (calls <= 0 ||
-	    strcmp(rk_strtab_borrow(p->ctx->names, id, NULL), "<barrier packet>") == 0)
-		return 0;
-	rc = name_of(p, id, &at, err);
-	if (rc < 0)
-		return rc;
-	n = &p->names[at];
-	n->calls += (uint64_t)calls;
-	n->stats_timed += (uint64_t)calls;
-	rk_profile_add(&n->stats_total, total);
-	if (rk_column_has(spread, row))
-		stddev = ((const double *)spread->data)[row];
-	/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
-	if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
-		n->stats_squares += stddev * stddev * (double)calls;
-		n->stats_free += (double)(calls - 1);
-	}
-	return 0;
-}
-
 static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
+	const struct rk_column *spread = &b->cols[RK_T_STDDEV];
+
 	for (size_t i = 0; i < b->nrows; i++) {
 		const char *of = rk_strtab_borrow(p->ctx->names, rk_batch_id(b, RK_T_OF, i), NULL);
-		uint32_t name = rk_batch_id(b, RK_T_NAME, i);
+		uint32_t id = rk_batch_id(b, RK_T_NAME, i), at;
 		int64_t calls = rk_max_i64(rk_batch_int(b, RK_T_CALLS, i, 0), 0);
 		int64_t total = rk_batch_int(b, RK_T_TOTAL, i, 0);
-		struct rk_line_sums *s = NULL;
-		int rc = 0;
+		bool copy = strcmp(of, "copy") == 0;
+		struct rk_profiler_name *n;
+		double stddev = NAN;
+		int rc;
 
-		if (strcmp(of, "copy") == 0)
-			s = &p->lines[RK_LINES_COPIES];
-		else if (strcmp(of, "api") == 0)
-			s = &p->lines[RK_LINES_API];
-		if (s)
-			rc = line_add(s, name, (uint64_t)calls, 0, total, err);
-		else if (strcmp(of, "kernel") == 0)
-			rc = add_kernel_stats(p, b, i, err);
+		if (copy || strcmp(of, "api") == 0) {
+			rc = line_add(&p->lines[copy ? RK_LINES_COPIES : RK_LINES_API], id,
+				      (uint64_t)calls, 0, total, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (strcmp(of, "kernel") != 0 || !calls ||
+		    strcmp(rk_strtab_borrow(p->ctx->names, id, NULL), "<barrier packet>") == 0)
+			continue;
+		rc = name_of(p, id, &at, err);
 		if (rc < 0)
 			return rc;
+		n = &p->names[at];
+		n->calls += (uint64_t)calls;
+		n->stats_timed += (uint64_t)calls;
+		rk_profile_add(&n->stats_total, total);
+		if (rk_column_has(spread, i))
+			stddev = ((const double *)spread->data)[i];
+		/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
+		if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
+			n->stats_squares += stddev * stddev * (double)calls;
+			n->stats_free += (double)(calls - 1);
+		}
 	}
 	return 0;
 }

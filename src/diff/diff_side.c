@@ -363,18 +363,6 @@ static int by_score(const void *pa, const void *pb)
 	return order ? order : strcmp(a_more, b_more);
 }
 
-/* The common prefix and suffix, as a share of the longer text. */
-static double likeness(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), n = rk_min(la, lb), head = 0, tail = 0;
-
-	while (head < n && a[head] == b[head])
-		head++;
-	while (tail < n - head && a[la - 1 - tail] == b[lb - 1 - tail])
-		tail++;
-	return (double)(head + tail) / (double)rk_max(la, lb);
-}
-
 /* Distance in powers of two; `unknown` if one side has no value. */
 static double powers(double a, double b, double unknown)
 {
@@ -390,9 +378,15 @@ static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 {
 	double calls = powers((double)a->calls, (double)b->calls, 0);
 	double work = powers(a->work, b->work, 1), block = powers(a->block, b->block, 1);
-	double alike = likeness(a->text, b->text);
-	bool tiled = without_tile(a->text, strlen(a->text)) < strlen(a->text);
+	size_t la = strlen(a->text), lb = strlen(b->text), n = rk_min(la, lb), head = 0, tail = 0;
+	bool tiled = without_tile(a->text, la) < la;
+	double alike; /* the common prefix and suffix, as a share of the longer text */
 
+	while (head < n && a->text[head] == b->text[head])
+		head++;
+	while (tail < n - head && a->text[la - 1 - tail] == b->text[lb - 1 - tail])
+		tail++;
+	alike = (double)(head + tail) / (double)rk_max(la, lb);
 	if (calls > 1 || work > 4 || block > 2 || (alike < 0.5 && !tiled))
 		return INFINITY;
 	return calls + work / 4 + block / 4 + 1 - alike;

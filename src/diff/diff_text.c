@@ -22,7 +22,6 @@ struct page {
 	const struct rk_diff *d;
 	const struct rk_render_options *look;
 	const char *arrow;
-	size_t calls; /* columns of "1,234 > 2,345" */
 };
 
 static void put_name(struct page *p, const char *name)
@@ -108,41 +107,22 @@ static void put_parts(struct page *p)
 
 /* ---- kernels ---- */
 
-static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double most)
-{
-	if (k->significant)
-		rk_page_paint(&p->page, k->delta_ns > 0 ? RK_RED : RK_GREEN);
-	change_cell(p, k->delta_ns);
-	rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
-	rk_page_bar(&p->page, share_of(k->delta_ns, most));
-	if (k->significant)
-		rk_page_paint(&p->page, RK_NORMAL);
-	rk_put_pair(&p->page.cell, k->a.calls, k->b.calls, p->arrow);
-	rk_page_right(&p->page, p->calls);
-	rk_page_time(&p->page, k->a.mean_ns);
-	rk_bytes_printf(p->out, " %s", p->arrow);
-	rk_put_duration(&p->page.cell, k->b.mean_ns);
-	rk_page_left(&p->page, RK_PAGE_TIME);
-	rk_page_rest(&p->page, rk_diff_kernel_name(k),
-		     CHANGE + 3 + 1 + RK_PAGE_BAR + p->calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + 2);
-}
-
 static void put_kernels(struct page *p)
 {
 	const struct rk_diff *d = p->d;
 	size_t changed = rk_diff_changed(d), shown = rk_page_shown(&p->page, changed);
+	size_t calls = strlen("Calls"); /* columns of "1,234 > 2,345" */
 	int64_t rest = 0;
 
 	if (!changed)
 		return;
-	p->calls = strlen("Calls");
 	for (size_t i = 0; i < shown; i++) {
 		uint64_t a = d->kernels[i].a.calls, b = d->kernels[i].b.calls;
 		size_t n = rk_page_count_columns(a, "") - 1;
 
 		if (a != b)
 			n += 3 + rk_page_count_columns(b, "") - 1;
-		p->calls = rk_max(p->calls, n);
+		calls = rk_max(calls, n);
 	}
 	rk_page_title(&p->page, "Kernels");
 	rk_bytes_puts(p->out, ": * beyond the noise, ~ within the noise or below 1 %, ? noise "
@@ -150,15 +130,32 @@ static void put_kernels(struct page *p)
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_page_word(&p->page, "Change", CHANGE);
 	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
-	rk_page_word(&p->page, "Calls", p->calls);
+	rk_page_word(&p->page, "Calls", calls);
 	rk_page_word(&p->page, "Mean A", RK_PAGE_TIME);
 	rk_bytes_printf(p->out, " %s", p->arrow);
 	rk_bytes_puts(&p->page.cell, "B");
 	rk_page_left(&p->page, RK_PAGE_TIME);
 	rk_bytes_puts(p->out, "  Kernel\n");
 	rk_page_paint(&p->page, RK_NORMAL);
-	for (size_t i = 0; i < shown; i++)
-		put_kernel(p, &d->kernels[i], fabs((double)d->kernels[0].delta_ns));
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_diff_kernel *k = &d->kernels[i];
+
+		if (k->significant)
+			rk_page_paint(&p->page, k->delta_ns > 0 ? RK_RED : RK_GREEN);
+		change_cell(p, k->delta_ns);
+		rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
+		rk_page_bar(&p->page, share_of(k->delta_ns, fabs((double)d->kernels[0].delta_ns)));
+		if (k->significant)
+			rk_page_paint(&p->page, RK_NORMAL);
+		rk_put_pair(&p->page.cell, k->a.calls, k->b.calls, p->arrow);
+		rk_page_right(&p->page, calls);
+		rk_page_time(&p->page, k->a.mean_ns);
+		rk_bytes_printf(p->out, " %s", p->arrow);
+		rk_put_duration(&p->page.cell, k->b.mean_ns);
+		rk_page_left(&p->page, RK_PAGE_TIME);
+		rk_page_rest(&p->page, rk_diff_kernel_name(k),
+			     CHANGE + 3 + 1 + RK_PAGE_BAR + calls + 1 + 2 * (RK_PAGE_TIME + 1) + 4);
+	}
 	for (size_t i = shown; i < changed; i++)
 		rest += d->kernels[i].delta_ns;
 	if (shown < changed) {

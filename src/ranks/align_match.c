@@ -167,34 +167,6 @@ static bool decided(const struct found *f, size_t calls)
 	return f->best >= 0.5 * (double)calls && f->second < 0.75 * f->best;
 }
 
-/*
- * The best of fingerprints at several places. One is enough if nearly all of its calls have partners.
- * If not, its first call may be missing on the other rank, and the result may be an accident. So we take
- * the best one, and a nearly equal score at another difference counts against it.
- */
-static struct found best_of(const struct rk_align_input *a, const struct rk_align_input *b,
-			    size_t n, double max_drift)
-{
-	struct found best = { 0 };
-
-	for (size_t i = 0; i < PLACES && best.best < 0.85 * (double)n; i++) {
-		size_t from = (b->ncalls - n) * i / (PLACES - 1);
-		struct found f = fingerprint(a, b, from, from + n, 0, max_drift);
-		int64_t apart = llabs(b->calls[from].end_ns - b->calls[best.b].end_ns);
-		int64_t same = 2 * NEAR_NS + (int64_t)(max_drift * (double)apart);
-		bool other = best.best > 0 && llabs(f.diff - best.diff) > same;
-
-		if (f.best > best.best) {
-			if (other)
-				f.second = fmax(f.second, best.best);
-			best = f;
-		} else if (other) {
-			best.second = fmax(best.second, f.best);
-		}
-	}
-	return best;
-}
-
 /* State of the walk from a matched place. */
 struct walk {
 	const struct rk_align_input *a, *b;
@@ -289,28 +261,46 @@ static int forwards(struct walk w, const struct found *f, struct rk_align_pairs 
 	return 0;
 }
 
-/* Walks both ways from the best fingerprint. */
+/*
+ * The best of fingerprints at several places. One is enough if nearly all of its calls have partners.
+ * If not, its first call may be missing on the other rank, and the result may be an accident. So we take
+ * the best one, and a nearly equal score at another difference counts against it. Then walks both ways.
+ */
 static int search(const struct rk_align_input *a, const struct rk_align_input *b, double max_drift,
 		  struct rk_align_pairs *p, struct rk_error *err)
 {
 	size_t n = rk_min(b->ncalls, CHUNK);
 	struct walk w = { .a = a, .b = b, .max_drift = max_drift };
-	struct found f;
+	struct found best = { 0 };
 	int rc;
 
 	if (a->ncalls == 0 || n == 0)
 		return 0;
-	f = best_of(a, b, n, max_drift);
-	if (!decided(&f, n)) {
-		p->ambiguous = f.best >= 0.5 * (double)n;
+	for (size_t i = 0; i < PLACES && best.best < 0.85 * (double)n; i++) {
+		size_t from = (b->ncalls - n) * i / (PLACES - 1);
+		struct found f = fingerprint(a, b, from, from + n, 0, max_drift);
+		int64_t apart = llabs(b->calls[from].end_ns - b->calls[best.b].end_ns);
+		int64_t same = 2 * NEAR_NS + (int64_t)(max_drift * (double)apart);
+		bool other = best.best > 0 && llabs(f.diff - best.diff) > same;
+
+		if (f.best > best.best) {
+			if (other)
+				f.second = fmax(f.second, best.best);
+			best = f;
+		} else if (other) {
+			best.second = fmax(best.second, f.best);
+		}
+	}
+	if (!decided(&best, n)) {
+		p->ambiguous = best.best >= 0.5 * (double)n;
 		return 0;
 	}
-	w.base = f.diff;
-	w.last_end = b->calls[f.b].end_ns;
-	rc = backwards(w, &f, p, err);
+	w.base = best.diff;
+	w.last_end = b->calls[best.b].end_ns;
+	rc = backwards(w, &best, p, err);
 	if (rc < 0)
 		return rc;
-	return forwards(w, &f, p, err);
+	return forwards(w, &best, p, err);
 }
 
 /* A rank's calls whose signatures the other rank also has, and their positions among all calls. */

@@ -474,45 +474,39 @@ static void sit(const struct match *m, struct set *s, const struct member *c)
 	s->v[s->n++] = *c;
 }
 
-/* Removes calls that ended before the others started. */
-static void put_out(struct match *m, struct set *s, int64_t before)
-{
-	size_t n = s->n;
-
-	s->n = 0;
-	s->epoch++;
-	for (size_t i = 0; i < n; i++) {
-		struct member keep = s->v[i];
-
-		if (keep.end < before)
-			m->rows[s->row].sum.unmatched++;
-		else
-			sit(m, s, &keep);
-	}
-}
-
 static int come(struct match *m, struct set *s, const struct member *c, struct rk_error *err)
 {
 	const struct seat *seat = seat_of(m, s, c->at);
 	bool there = seat->epoch == s->epoch;
-	int64_t before = c->start - touch_ns(&m->in[c->at]);
+	int64_t over_at = there ? c->start : c->start - touch_ns(&m->in[c->at]);
+	uint64_t *unmatched = &m->rows[s->row].sum.unmatched;
 	int rc = 0;
 
 	/* the rank has two calls at once: we cannot tell which one belongs here */
 	if (there && s->v[seat->at].end > c->start) {
-		m->rows[s->row].sum.unmatched++;
+		++*unmatched;
 		return 0;
 	}
-	if (s->n && (there || s->min_end < before)) {
-		int64_t over_at = there ? c->start : before;
-		size_t over = there && s->v[seat->at].end == c->start;
+	if (s->n && (there || s->min_end < over_at)) {
+		size_t over = there && s->v[seat->at].end == c->start, n = s->n;
 
-		for (size_t i = 0; i < s->n; i++)
+		for (size_t i = 0; i < n; i++)
 			over += s->v[i].end < over_at;
-		if (s->n == s->size || over * 2 >= s->n)
+		if (n == s->size || over * 2 >= n) {
 			rc = set_close(m, s, err);
-		else
-			put_out(m, s, over_at + there);
+		} else {
+			/* remove calls that ended before the others started */
+			s->n = 0;
+			s->epoch++;
+			for (size_t i = 0; i < n; i++) {
+				struct member keep = s->v[i];
+
+				if (keep.end < over_at + there)
+					++*unmatched;
+				else
+					sit(m, s, &keep);
+			}
+		}
 	}
 	sit(m, s, c);
 	return rc;
@@ -600,27 +594,6 @@ const char *rk_comm_verdict(const struct rk_comm_sum *s)
 	return (double)s->late_ns + (double)s->calls * (double)s->error_ns < half ? "wire" : "even";
 }
 
-/* Adds the unmatched calls of an operation to its row with the most calls. */
-static int add_lost(struct match *m, size_t op, struct rk_error *err)
-{
-	size_t best = m->nrows;
-	int rc;
-
-	if (!m->lost[op])
-		return 0;
-	for (size_t i = 0; i < m->nrows; i++)
-		if (m->rows[i].op == op &&
-		    (best == m->nrows || m->rows[i].sum.calls > m->rows[best].sum.calls))
-			best = i;
-	if (best == m->nrows) {
-		rc = row_find(m, op, 1, &best, err);
-		if (rc < 0)
-			return rc;
-	}
-	m->rows[best].sum.unmatched += m->lost[op];
-	return 0;
-}
-
 static int by_wait(const void *a, const void *b)
 {
 	const struct rk_comm_sum *x = a, *y = b;
@@ -638,11 +611,23 @@ static int sums_make(struct match *m, struct rk_error *err)
 {
 	struct rk_comm_match *ret = m->ret;
 
-	for (size_t i = 0; i < m->nops; i++) {
-		int rc = add_lost(m, i, err);
+	/* unmatched calls of an operation go to its row with the most calls */
+	for (size_t op = 0; op < m->nops; op++) {
+		size_t best = m->nrows;
+		int rc;
 
-		if (rc < 0)
-			return rc;
+		if (!m->lost[op])
+			continue;
+		for (size_t i = 0; i < m->nrows; i++)
+			if (m->rows[i].op == op &&
+			    (best == m->nrows || m->rows[i].sum.calls > m->rows[best].sum.calls))
+				best = i;
+		if (best == m->nrows) {
+			rc = row_find(m, op, 1, &best, err);
+			if (rc < 0)
+				return rc;
+		}
+		m->rows[best].sum.unmatched += m->lost[op];
 	}
 	ret->sums = rk_calloc(m->nrows + 1, sizeof(*ret->sums));
 	if (!ret->sums)

@@ -81,7 +81,7 @@ uint64_t rk_gather_wants(enum rk_table t)
 	uint64_t want = rk_rank_calls_wants(t);
 
 	if (t == RK_KERNELS)
-		want |= rk_rank_load_wants() | rk_rank_spread_wants();
+		want |= rk_rank_load_wants();
 	if (t == RK_MEMCPY)
 		want |= rk_copy_matrix_wants();
 	return want;

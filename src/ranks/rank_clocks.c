@@ -45,28 +45,45 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median distance of ends of the same operation; -1: no common calls. */
-static int64_t jitter_of(const struct rk_align_input *a, const struct rk_align_input *b,
-			 int64_t *room)
+/*
+ * The median distance of ends of the same operation on one node. The smallest of some pairs of ranks, as
+ * other pairs may be in different communicators. -1: no common calls.
+ */
+static int set_jitter(struct input *i, struct rk_error *err)
 {
-	size_t n = 0, at = 0; /* b's calls before `at` end too early */
+	int64_t *room = rk_calloc(LOOK, sizeof(*room));
+	size_t pairs = 0;
 
-	for (size_t k = 0; k < a->ncalls && n < LOOK; k++) {
-		const struct rk_align_call *c = &a->calls[k];
-		int64_t best = FAR_NS;
+	if (!room)
+		return rk_fail_nomem(err);
+	i->jitter_ns = -1;
+	for (size_t k = 1; k < i->n && pairs < PAIRS; k++) {
+		const struct rk_align_input *a = &i->in[k - 1], *b = &i->in[k];
+		size_t n = 0, at = 0; /* b's calls before `at` end too early */
 
-		while (at < b->ncalls && b->calls[at].end_ns < c->end_ns - FAR_NS)
-			at++;
-		for (size_t i = at; i < b->ncalls && b->calls[i].end_ns <= c->end_ns + FAR_NS; i++)
-			if (b->calls[i].sig == c->sig)
-				best = rk_min_i64(best, llabs(b->calls[i].end_ns - c->end_ns));
-		if (best < FAR_NS)
-			room[n++] = best;
+		if (a->node != b->node || !a->ncalls || !b->ncalls)
+			continue;
+		pairs++;
+		for (size_t c = 0; c < a->ncalls && n < LOOK; c++) {
+			int64_t end = a->calls[c].end_ns, best = FAR_NS;
+
+			while (at < b->ncalls && b->calls[at].end_ns < end - FAR_NS)
+				at++;
+			for (size_t o = at; o < b->ncalls && b->calls[o].end_ns <= end + FAR_NS;
+			     o++)
+				if (b->calls[o].sig == a->calls[c].sig)
+					best = rk_min_i64(best, llabs(b->calls[o].end_ns - end));
+			if (best < FAR_NS)
+				room[n++] = best;
+		}
+		if (!n)
+			continue;
+		qsort(room, n, sizeof(*room), by_value);
+		if (i->jitter_ns < 0 || room[n / 2] < i->jitter_ns)
+			i->jitter_ns = room[n / 2];
 	}
-	if (!n)
-		return -1;
-	qsort(room, n, sizeof(*room), by_value);
-	return room[n / 2];
+	rk_free(room);
+	return 0;
 }
 
 /* Whether only a few of its many collectives aligned a rank. */
@@ -88,29 +105,6 @@ static bool is_loose(const struct input *i, const struct rk_align_rank *r, size_
 	    i->jitter_ns < 0)
 		return false;
 	return r->spread_ns > FACTOR * i->jitter_ns + MORE_NS + stamps;
-}
-
-/* The smallest of some pairs of ranks on one node, as other pairs may be in different communicators. */
-static int set_jitter(struct input *i, struct rk_error *err)
-{
-	int64_t *room = rk_calloc(LOOK, sizeof(*room));
-	size_t pairs = 0;
-
-	if (!room)
-		return rk_fail_nomem(err);
-	i->jitter_ns = -1;
-	for (size_t k = 1; k < i->n && pairs < PAIRS; k++) {
-		int64_t got;
-
-		if (i->in[k].node != i->in[k - 1].node || !i->in[k].ncalls || !i->in[k - 1].ncalls)
-			continue;
-		got = jitter_of(&i->in[k - 1], &i->in[k], room);
-		if (got >= 0 && (i->jitter_ns < 0 || got < i->jitter_ns))
-			i->jitter_ns = got;
-		pairs++;
-	}
-	rk_free(room);
-	return 0;
 }
 
 /* ---- by some of the calls, where all calls together contradict each other ---- */

@@ -113,6 +113,7 @@ void rk_rank_load_free(struct rk_rank_load *l)
 	rk_free(l);
 }
 
+/* The spreads need some of these. */
 uint64_t rk_rank_load_wants(void)
 {
 	return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_RANK) |
@@ -395,11 +396,6 @@ void rk_rank_spread_free(struct rk_rank_spread *s)
 	rk_free(s->cells);
 	rk_index_release(&s->by_place);
 	rk_free(s);
-}
-
-uint64_t rk_rank_spread_wants(void)
-{
-	return BIT(RK_K_NAME) | BIT(RK_K_DURATION) | BIT(RK_K_RANK) | BIT(RK_K_BARRIER);
 }
 
 static int64_t rank_at(const struct rk_rank_spread *s, uint32_t number)

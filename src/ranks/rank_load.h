@@ -33,7 +33,7 @@ struct rk_rank_load;
 int rk_rank_load_new(struct rk_context *ctx, struct rk_rank_load **ret, struct rk_error *err);
 /* How many rows of a rank are kept in memory; tests make it small. Before the first row. */
 void rk_rank_load_limit(struct rk_rank_load *l, size_t held);
-/* The columns of kernels that we need. */
+/* The columns of kernels that loads and spreads need. */
 uint64_t rk_rank_load_wants(void);
 /*
  * A batch of kernels. Skips barriers and rows without a rank. Rows without times, or with impossible
@@ -67,8 +67,6 @@ struct rk_rank_spread;
 int rk_rank_spread_new(struct rk_context *ctx, struct rk_rank_spread **ret, struct rk_error *err);
 /* How many totals are kept; a power of two. Tests make it small. Before the first row. */
 void rk_rank_spread_limit(struct rk_rank_spread *s, size_t cells);
-/* The columns of kernels that we need. */
-uint64_t rk_rank_spread_wants(void);
 /* A batch of kernels. Skips barriers and rows without rank or duration. */
 int rk_rank_spread_add(struct rk_rank_spread *s, const struct rk_batch *b, struct rk_error *err);
 /*

@@ -192,7 +192,7 @@ struct work {
 	struct rk_energy *energy; /* energy of kernels; NULL: none */
 	struct rk_sample_stats samples;
 	struct rk_report_own *own; /* r->kept */
-	struct rk_gather *fuse;    /* NULL: less than two ranks */
+	struct rk_gather *gather;  /* NULL: less than two ranks */
 	struct rk_report *r;
 };
 
@@ -208,12 +208,12 @@ static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 	struct rk_source *src;
 	int rc;
 
-	if (w->fuse)
+	if (w->gather)
 		want |= rk_gather_wants(p->table);
 	if ((rc = rk_run_scan(w->run, p->table, want, &src, err)) < 0 ||
 	    (rc = rk_times_open(src, w->ctx, &src, err)) < 0)
 		return rc;
-	if (w->fuse && (rc = rk_gather_tap(w->fuse, &src, err)) < 0)
+	if (w->gather && (rc = rk_gather_tap(w->gather, &src, err)) < 0)
 		return rc;
 	rc = rk_agg_drain(w->aggs[p->section], src, err);
 	rk_source_close(src);
@@ -453,16 +453,16 @@ static int report_make(struct work *w, struct rk_error *err)
 	uint64_t rows = 0;
 	int rc;
 
-	rc = rk_gather_new(run, &w->fuse, err);
+	rc = rk_gather_new(run, &w->gather, err);
 	if (rc < 0)
 		return rc;
-	if (!w->fuse &&
+	if (!w->gather &&
 	    ((rc = rk_run_check_clocks(run, err)) < 0 || (rc = rk_run_warn_ranks(run, err)) < 0))
 		return rc;
 	rc = make_sections(w, tables, err);
 	if (rc < 0)
 		return rc;
-	if (w->fuse && (rc = rk_gather_finish(w->fuse, &r->ranks, err)) < 0)
+	if (w->gather && (rc = rk_gather_finish(w->gather, &r->ranks, err)) < 0)
 		return rc;
 	rc = make_counters(w, tables & RK_TABLE_BIT(RK_COUNTERS), err);
 	if (rc < 0)
@@ -493,7 +493,7 @@ static int report_make(struct work *w, struct rk_error *err)
 			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records.v[i].dir, 0, 1,
 				    "nothing was recorded: %s", why);
 	}
-	if (!w->fuse)
+	if (!w->gather)
 		rk_run_tell_clocks(run);
 	r->tables = rk_calloc(RK_NTABLES, sizeof(*r->tables));
 	if (!r->tables)
@@ -576,7 +576,7 @@ out:
 	rk_free(w.counters);
 	rk_energy_free(w.energy);
 	rk_sample_stats_release(&w.samples);
-	rk_gather_free(w.fuse);
+	rk_gather_free(w.gather);
 	return rc;
 }
 

@@ -85,31 +85,18 @@ static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 	rk_json_close(j);
 }
 
-static void put_job(struct rk_json_out *j, const struct rk_members *m)
-{
-	bool done = m->n && (!m->size || m->size == m->n);
-
-	for (size_t i = 0; i < m->n; i++)
-		done &= strcmp(m->v[i].state, "done") == 0;
-	rk_json_int(j, "schema", 1);
-	rk_json_text(j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
-	rk_json_text(j, rk_run_key(RK_RUN_STATE), done ? "done" : "stopped");
-	rk_json_text(j, rk_run_key(RK_RUN_JOB), rk_text_or_null(m->job));
-	if (m->size)
-		rk_json_uint(j, rk_run_key(RK_RUN_SIZE), m->size);
-	if (m->nodes)
-		rk_json_uint(j, "nodes", m->nodes);
-}
-
 static int write_record(const char *path, const struct rk_members *m, const struct rk_rank_times *t,
 			struct rk_error *err)
 {
+	bool done = m->n && (!m->size || m->size == m->n);
 	struct rk_bytes text, fresh;
 	struct rk_json_out j;
 	struct stat st;
 	size_t brace = 0;
 	int rc;
 
+	for (size_t i = 0; i < m->n; i++)
+		done &= strcmp(m->v[i].state, "done") == 0;
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return rk_fail(err, RK_E_IO, "'%s' is not a regular file; remove it", path);
 	rk_bytes_init(&text, JSON_MAX);
@@ -118,8 +105,16 @@ static int write_record(const char *path, const struct rk_members *m, const stru
 	if (rc < 0)
 		goto out;
 	rk_json_begin(&j, &fresh);
-	if (!text.len)
-		put_job(&j, m);
+	if (!text.len) {
+		rk_json_int(&j, "schema", 1);
+		rk_json_text(&j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
+		rk_json_text(&j, rk_run_key(RK_RUN_STATE), done ? "done" : "stopped");
+		rk_json_text(&j, rk_run_key(RK_RUN_JOB), rk_text_or_null(m->job));
+		if (m->size)
+			rk_json_uint(&j, rk_run_key(RK_RUN_SIZE), m->size);
+		if (m->nodes)
+			rk_json_uint(&j, "nodes", m->nodes);
+	}
 	put_fused(&j, m, t);
 	rk_json_end(&j);
 	/* the new document without its brace, behind the old one's members */
