@@ -147,16 +147,16 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 	struct rk_error cause = { 0 };
 	struct rk_bytes text = { 0 };
 	uint32_t id;
-	int rc = 0;
+	int rc;
 
 	if (!t)
 		return 0;
-	rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause);
-	if (rc == 0)
-		rc = rk_sqlite_cursor_step(c, &cause);
-	if (rc > 0 && json_text(rk_sql_json(c, 0), "hostname", &text)) {
+	if ((rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause)) >= 0 &&
+	    (rc = rk_sqlite_cursor_step(c, &cause)) > 0 &&
+	    json_text(rk_sql_json(c, 0), "hostname", &text)) {
 		rc = rk_strtab_add(r->ctx->names, (const char *)text.data, text.len, &id, &cause);
-		r->node = rc < 0 ? RK_NONE : (int64_t)id;
+		if (rc >= 0)
+			r->node = id;
 	}
 	if (text.bad)
 		rc = rk_fail_nomem(&cause);

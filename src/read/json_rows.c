@@ -10,6 +10,17 @@
 
 enum { PAIRS_MAX = 1 << 20 };
 
+const char *rk_json_start(const char *head, size_t len)
+{
+	const char *p = head, *end = head + len;
+
+	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+		p++;
+	return p < end ? p : NULL;
+}
+
 int rk_json_scan_init(struct rk_json_scan *s, struct rk_instream *in, struct rk_context *ctx,
 		      enum rk_table t, uint64_t fields, struct rk_error *err)
 {
@@ -162,6 +173,11 @@ int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, s
 		return 0;
 	return rk_strtab_add(s->ctx->names, text, len, &((uint32_t *)s->col[field])[s->b.nrows],
 			     err);
+}
+
+int rk_json_put_word(struct rk_json_scan *s, unsigned field, const char *word, struct rk_error *err)
+{
+	return rk_json_put_text(s, field, word, strlen(word), err);
 }
 
 int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,

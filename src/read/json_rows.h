@@ -10,6 +10,9 @@
 #include "codec/json/record.h"
 #include "read/reader.h"
 
+/* Where the JSON begins, after a byte order mark and blanks; NULL when there is none. */
+const char *rk_json_start(const char *head, size_t len);
+
 struct rk_json_scan {
 	struct rk_source base;
 	struct rk_instream *in;
@@ -47,6 +50,8 @@ void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_ha
 int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
 		     struct rk_error *err);
 
+int rk_json_put_word(struct rk_json_scan *s, unsigned field, const char *word,
+		     struct rk_error *err);
 /* The same for a text field of a record; null when absent. */
 int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,
 		      unsigned from, struct rk_error *err);

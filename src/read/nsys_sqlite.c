@@ -74,9 +74,17 @@ static const struct sql_column kernel_columns[K_NCOLUMNS] = {
 	[K_BLOCK + 2] = SQL_INT("blockZ", BLOCK(2)),
 };
 
-/* Grids are blocks already; work-items are their product, null where int32 cannot hold it. */
-static void put_geometry(struct sql_scan *s, size_t row)
+static int kernel_row(struct sql_scan *s, size_t row)
 {
+	int64_t fixed = rk_sql_cell(s, K_STATIC), dynamic = rk_sql_cell(s, K_DYNAMIC);
+
+	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
+	if (rk_sql_wants(s, RK_K_NAME)) {
+		int64_t name = string_of(s, K_DEMANGLED);
+
+		rk_sql_put(s, RK_K_NAME, row, name == RK_NONE ? string_of(s, K_SHORT) : name);
+	}
+	/* grids are blocks already; work-items are their product, null where int32 cannot hold it */
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t grid = rk_sql_cell(s, K_GRID + i), block = rk_sql_cell(s, K_BLOCK + i);
 		int64_t items = RK_NONE;
@@ -87,25 +95,11 @@ static void put_geometry(struct sql_scan *s, size_t row)
 			items = INT64_MAX;
 		rk_sql_put(s, RK_K_ITEMS_X + i, row, items);
 	}
-}
-
-static int kernel_row(struct sql_scan *s, size_t row)
-{
-	int64_t fixed = rk_sql_cell(s, K_STATIC), dynamic = rk_sql_cell(s, K_DYNAMIC);
-	int64_t shared = fixed;
-
-	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
-	if (rk_sql_wants(s, RK_K_NAME)) {
-		int64_t name = string_of(s, K_DEMANGLED);
-
-		rk_sql_put(s, RK_K_NAME, row, name == RK_NONE ? string_of(s, K_SHORT) : name);
-	}
-	put_geometry(s, row);
-	if (fixed == RK_NONE)
-		shared = dynamic;
-	else if (dynamic != RK_NONE && !rk_add_i64(fixed, dynamic, &shared))
-		shared = INT64_MAX;
-	rk_sql_put(s, RK_K_SHARED_MEM, row, shared);
+	if (fixed != RK_NONE && dynamic != RK_NONE)
+		fixed = rk_add_saturated(fixed, dynamic);
+	else if (fixed == RK_NONE)
+		fixed = dynamic;
+	rk_sql_put(s, RK_K_SHARED_MEM, row, fixed);
 	rk_sql_put(s, RK_K_REGS, row, rk_sql_cell(s, K_REGS));
 	rk_sql_put(s, RK_K_DEVICE, row, rk_sql_cell(s, K_DEVICE));
 	rk_sql_put(s, RK_K_STREAM, row, rk_sql_cell(s, K_STREAM));
@@ -299,9 +293,9 @@ static const struct sql_column gpu_columns[G_NCOLUMNS] = {
 /* Kernels use CUDA's device numbers; the driver may order devices differently. */
 static int gpu_row(struct sql_scan *s, size_t row)
 {
-	int64_t device = rk_sql_cell(s, G_CUDA), hz = rk_sql_cell(s, G_CLOCK);
+	int64_t hz = rk_sql_cell(s, G_CLOCK);
 
-	rk_sql_put(s, RK_G_DEVICE, row, device == RK_NONE ? rk_sql_cell(s, G_ID) : device);
+	rk_sql_put(s, RK_G_DEVICE, row, rk_sql_cell_or(s, G_CUDA, G_ID));
 	rk_sql_put_word(s, RK_G_TYPE, row, "GPU");
 	rk_sql_put_column(s, RK_G_NAME, row, G_NAME);
 	rk_sql_put_column(s, RK_G_PRODUCT, row, G_NAME);
@@ -359,11 +353,8 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 		if (!text || !rk_text_ieq(text, len, "Hostname"))
 			continue;
 		text = rk_sqlite_text(c, 1, &len);
-		if (text && len) {
-			rc = rk_strtab_add(r->ctx->names, text, len, &id, &cause);
-			if (rc == 0)
-				r->node = id;
-		}
+		if (text && len && (rc = rk_strtab_add(r->ctx->names, text, len, &id, &cause)) >= 0)
+			r->node = id;
 		break;
 	}
 	rk_sqlite_cursor_close(c);

@@ -82,12 +82,6 @@ struct nvprof_source {
 	struct rk_error error;
 };
 
-struct nvprof_reader {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-};
-
 /* ---- text ---- */
 
 static struct cell trimmed(struct cell c)
@@ -243,11 +237,12 @@ static void odd_line(struct nvprof_source *s, const char *kind, const char *mess
 static void put(struct nvprof_source *s, unsigned field, int64_t v, bool has)
 {
 	enum rk_type type = s->base.schema->fields[field].type;
-	void *col = s->want >> field & 1 ? rk_builder_column(&s->b, field) : NULL;
 	size_t row = s->b.nrows;
+	void *col;
 
 	if (!(s->want >> field & 1))
 		return;
+	col = rk_builder_column(&s->b, field);
 	if (has && type == RK_I32 && v != (int32_t)v) {
 		warn(s, "number-out-of-range", "a number does not fit its column; left empty");
 		has = false;
@@ -270,7 +265,9 @@ static void put_text(struct nvprof_source *s, unsigned field, const char *text, 
 
 static struct cell cell_of(const struct nvprof_source *s, enum column k)
 {
-	return s->at[k] < 0 ? (struct cell){ "", 0 } : trimmed(s->cells[s->at[k]]);
+	if (s->at[k] < 0)
+		return (struct cell){ "", 0 };
+	return trimmed(s->cells[s->at[k]]);
 }
 
 /* A number in the column's unit; false when the cell is empty or not a number (which is counted). */
@@ -301,8 +298,10 @@ static int64_t put_number(struct nvprof_source *s, unsigned field, enum column k
 static bool device(struct nvprof_source *s, int64_t *ret)
 {
 	struct cell c = cell_of(s, DEVICE);
-	const char *open = c.len && c.s[c.len - 1] == ')' ? memrchr(c.s, '(', c.len) : NULL;
+	const char *open = NULL;
 
+	if (c.len && c.s[c.len - 1] == ')')
+		open = memrchr(c.s, '(', c.len);
 	if (open)
 		c = (struct cell){ open + 1, c.len - (size_t)(open + 1 - c.s) - 1 };
 	return c.len && scaled(c, 1, ret);
@@ -345,9 +344,7 @@ static void put_kernel(struct nvprof_source *s, struct cell name)
 	put_number(s, RK_K_REGS, REGS);
 	has = number(s, STATIC_SMEM, &fixed);
 	has = number(s, DYNAMIC_SMEM, &dynamic) || has;
-	if (has && __builtin_add_overflow(fixed, dynamic, &fixed))
-		fixed = INT64_MAX;
-	put(s, RK_K_SHARED_MEM, fixed, has);
+	put(s, RK_K_SHARED_MEM, rk_add_saturated(fixed, dynamic), has);
 	put_number(s, RK_K_STREAM, STREAM);
 	put(s, RK_K_DEVICE, dev, has_device);
 	if (s->at[CORRELATION] >= 0)
@@ -396,45 +393,34 @@ static void put_copy(struct nvprof_source *s, struct cell name)
 	put(s, RK_C_PID, s->pid, s->pid > 0);
 }
 
-static bool is_copy(struct cell name)
-{
-	return rk_text_iprefix(name.s, name.len, "[CUDA mem") ||
-	       rk_text_iprefix(name.s, name.len, "[Unified Memory Memcpy");
-}
-
-/* An unquoted name with commas splits into extra cells: join them again. */
-static bool join_name(struct nvprof_source *s, unsigned n)
-{
-	unsigned at = (unsigned)s->at[NAME], extra = n - s->ncols;
-	const char *end;
-
-	if (n > MAX_CELLS)
-		return false;
-	end = s->cells[at + extra].s + s->cells[at + extra].len;
-	s->cells[at].len = (size_t)(end - s->cells[at].s);
-	for (unsigned i = at + 1; i < s->ncols; i++)
-		s->cells[i] = s->cells[i + extra];
-	return true;
-}
-
 static void take_row(struct nvprof_source *s, const char *line, size_t len)
 {
-	unsigned n = split(line, len, s->cells);
+	unsigned n = split(line, len, s->cells), at = (unsigned)s->at[NAME], extra;
 	struct cell name;
+	bool copy;
 
 	if (n < s->ncols) {
 		odd_line(s, s->lines.ended ? "short-row" : "cut-row",
 			 "a row has too few cells; skipped");
 		return;
 	}
-	if (n > s->ncols && !join_name(s, n)) {
+	if (n > MAX_CELLS) {
 		odd_line(s, "long-row", "a row has too many cells; skipped");
 		return;
 	}
+	if (n > s->ncols) { /* an unquoted name with commas: join its cells again */
+		extra = n - s->ncols;
+		name = s->cells[at + extra];
+		s->cells[at].len = (size_t)(name.s + name.len - s->cells[at].s);
+		for (unsigned i = at + 1; i < s->ncols; i++)
+			s->cells[i] = s->cells[i + extra];
+	}
 	name = cell_of(s, NAME);
-	if (is_copy(name) != (s->table == RK_MEMCPY))
+	copy = rk_text_iprefix(name.s, name.len, "[CUDA mem") ||
+	       rk_text_iprefix(name.s, name.len, "[Unified Memory Memcpy");
+	if (copy != (s->table == RK_MEMCPY))
 		return;
-	if (!is_copy(name) && name.len && name.s[0] == '[') {
+	if (!copy && name.len && name.s[0] == '[') {
 		warn(s, "not-a-kernel", "a unified-memory row is not a copy; skipped");
 		return;
 	}
@@ -460,9 +446,12 @@ static bool take_units(struct nvprof_source *s, const char *line, size_t len)
 	if (!start || !duration)
 		return false;
 	for (unsigned k = 0; k < NCOLUMNS; k++) {
-		uint64_t unit = s->at[k] < 0 ? 0 : unit_of(s->cells[s->at[k]]);
+		uint64_t unit = 0;
 
-		s->unit[k] = unit ? unit : 1;
+		if (s->at[k] >= 0)
+			unit = unit_of(s->cells[s->at[k]]);
+		if (unit)
+			s->unit[k] = unit;
 	}
 	return true;
 }
@@ -512,10 +501,10 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 	}
 	if (rc < 0)
 		return rc;
-	if (rc == 0 && s->lines.huge)
-		rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
-				  "a line is longer than %d bytes; skipped", RK_LINES_MAX);
-	if (rc == 0) {
+	if (rc == 0) { /* the end of the file */
+		if (s->lines.huge)
+			rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
+					  "a line is longer than %d bytes; skipped", RK_LINES_MAX);
 		s->lines.huge = 0;
 		rk_oddities_tell(&s->odd, s->ctx->diag, s->path);
 	}
@@ -536,7 +525,7 @@ static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		       struct rk_source **ret, struct rk_error *err)
 {
 	static const struct rk_source_ops ops = { nvprof_next, nvprof_source_close };
-	struct nvprof_reader *r = (struct nvprof_reader *)base;
+	struct rk_plain_reader *r = (struct rk_plain_reader *)base;
 	struct nvprof_source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
@@ -547,14 +536,10 @@ static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	s->path = rk_instream_path(r->in);
 	s->table = t;
 	s->want = want;
-	rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
-	if (rc == 0)
-		rc = rk_strtab_add(s->ctx->names, "nvprof-csv", 10, &s->source_id, err);
-	if (rc == 0)
-		rc = rk_strtab_add(s->ctx->names, "unknown", 7, &s->clock_id, err);
-	if (rc == 0)
-		rc = rk_lines_begin(&s->lines, r->in, err);
-	if (rc < 0) {
+	if ((rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err)) < 0 ||
+	    (rc = rk_strtab_adds(s->ctx->names, "nvprof-csv", &s->source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(s->ctx->names, "unknown", &s->clock_id, err)) < 0 ||
+	    (rc = rk_lines_begin(&s->lines, r->in, err)) < 0) {
 		nvprof_source_close(&s->base);
 		return rc;
 	}
@@ -565,24 +550,9 @@ static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 static int nvprof_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		       struct rk_error *err)
 {
-	struct nvprof_reader *r = rk_calloc(1, sizeof(*r));
-
-	if (!r)
-		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_nvprof_csv;
-	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY);
-	r->in = in;
-	r->ctx = ctx;
-	*ret = &r->base;
-	return 0;
-}
-
-static void nvprof_close(struct rk_reader *base)
-{
-	struct nvprof_reader *r = (struct nvprof_reader *)base;
-
-	rk_instream_close(r->in);
-	rk_free(r);
+	return rk_plain_reader_open(&rk_reader_nvprof_csv,
+				    RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY), in, ctx,
+				    ret, err);
 }
 
 const struct rk_reader_ops rk_reader_nvprof_csv = {
@@ -591,6 +561,6 @@ const struct rk_reader_ops rk_reader_nvprof_csv = {
 	.probe = nvprof_probe,
 	.open = nvprof_open,
 	.scan = nvprof_scan,
-	.close = nvprof_close,
+	.close = rk_plain_reader_close,
 	.serial = true,
 };

@@ -2,6 +2,7 @@
 #ifndef RK_READER_H
 #define RK_READER_H
 
+#include "base/num.h"
 #include "codec/instream.h"
 #include "table/source.h"
 
@@ -123,5 +124,31 @@ void rk_reader_close(struct rk_reader *r); /* NULL is fine */
  * callback cancels.
  */
 int rk_reader_progress(struct rk_instream *in, struct rk_context *ctx, struct rk_error *err);
+
+/* A reader that needs no more than the stream. Opened by rk_plain_reader_open, it is closed by this. */
+struct rk_plain_reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+};
+int rk_plain_reader_open(const struct rk_reader_ops *ops, uint32_t tables, struct rk_instream *in,
+			 struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err);
+void rk_plain_reader_close(struct rk_reader *r);
+
+/* Workgroups: work-items by the size of a workgroup, rounded up; RK_NONE where one is unknown. */
+static inline int64_t rk_grid_of(int64_t items, int64_t block)
+{
+	if (block <= 0 || items < 0)
+		return RK_NONE;
+	return items / block + (items % block != 0);
+}
+
+/* All registers of a work-item; RK_NONE is unknown. */
+static inline int64_t rk_regs_of(int64_t vgpr, int64_t accum)
+{
+	if (vgpr == RK_NONE || accum == RK_NONE)
+		return vgpr;
+	return rk_add_saturated(vgpr, accum);
+}
 
 #endif

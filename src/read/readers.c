@@ -135,6 +135,28 @@ void rk_reader_close(struct rk_reader *r)
 		r->ops->close(r);
 }
 
+int rk_plain_reader_open(const struct rk_reader_ops *ops, uint32_t tables, struct rk_instream *in,
+			 struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
+{
+	struct rk_plain_reader *r = rk_alloc(sizeof(*r));
+
+	if (!r)
+		return rk_fail_nomem(err);
+	*r = (struct rk_plain_reader){ .base = { .ops = ops, .tables = tables },
+				       .in = in,
+				       .ctx = ctx };
+	*ret = &r->base;
+	return 0;
+}
+
+void rk_plain_reader_close(struct rk_reader *base)
+{
+	struct rk_plain_reader *r = (struct rk_plain_reader *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r);
+}
+
 int rk_reader_progress(struct rk_instream *in, struct rk_context *ctx, struct rk_error *err)
 {
 	uint64_t done, total;

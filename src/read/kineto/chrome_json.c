@@ -5,17 +5,6 @@
 
 #include "base/alloc.h"
 
-const char *rk_chrome_begin(const char *head, size_t len)
-{
-	const char *p = head, *end = head + len;
-
-	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-		p += 3;
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
-		p++;
-	return p < end ? p : NULL;
-}
-
 bool rk_chrome_has(const char *head, size_t len, const char *text)
 {
 	return memmem(head, len, text, strlen(text)) != NULL;
@@ -32,12 +21,6 @@ bool rk_chrome_is(const struct chrome_scan *s, unsigned from, const char *word)
 int rk_chrome_put_text(struct chrome_scan *s, unsigned field, unsigned from, struct rk_error *err)
 {
 	return rk_json_put_field(&s->rows, field, &s->record, from, err);
-}
-
-int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
-		       struct rk_error *err)
-{
-	return rk_json_put_text(&s->rows, field, word, strlen(word), err);
 }
 
 /* Called as soon as the event's kind is known: most events belong to another table. */
@@ -72,48 +55,40 @@ static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
 	if (t != s->table || s->record.dropped || t == RK_NTABLES)
 		return 0;
 	rc = f->row(s, err);
-	if (rc > 0)
-		s->rows.b.nrows++;
-	if (rc >= 0 && s->rows.nomem)
-		rc = rk_fail_nomem(err);
-	return rc < 0 ? rc : 0;
-}
-
-static int on_member(struct chrome_scan *s, const struct rk_json_token *key, struct rk_error *err)
-{
-	static const char events[] = "traceEvents";
-	struct rk_json_token tok;
-	int rc = 0;
-
-	if (key->len == sizeof(events) - 1 && !memcmp(key->text, events, key->len)) {
-		rc = rk_json_next(s->rows.json, &tok, err);
-		if (rc == RK_JSON_ARRAY)
-			s->level = 2;
-		else if (rc == RK_JSON_OBJECT)
-			rc = rk_json_skip_rest(s->rows.json, err);
-		return rc < 0 ? rc : 0;
-	}
-	if (s->r->format->member)
-		rc = s->r->format->member(s, key, err);
-	return rc ? rc : rk_json_skip_value(s->rows.json, err);
+	if (rc < 0)
+		return rc;
+	s->rows.b.nrows += (size_t)rc;
+	return s->rows.nomem ? rk_fail_nomem(err) : 0;
 }
 
 /* 1: continue; 0: end of the document. */
 static int step(struct chrome_scan *s, struct rk_error *err)
 {
+	static const char events[] = "traceEvents";
 	struct rk_json_token tok;
 	int rc = 0, kind = rk_json_next(s->rows.json, &tok, err);
 
 	if (kind <= RK_JSON_END)
 		return kind;
-	if (kind == RK_JSON_ARRAY_END || kind == RK_JSON_OBJECT_END)
+	if (kind == RK_JSON_ARRAY_END || kind == RK_JSON_OBJECT_END) {
 		s->level = rk_json_depth(s->rows.json) ? 1 : 0;
-	else if (s->level == 2)
+	} else if (s->level == 2) {
 		rc = on_event(s, kind, err);
-	else if (s->level == 0)
+	} else if (s->level == 0) {
 		s->level = kind == RK_JSON_ARRAY ? 2 : 1;
-	else if (kind == RK_JSON_KEY)
-		rc = on_member(s, &tok, err);
+	} else if (kind == RK_JSON_KEY && tok.len == sizeof(events) - 1 &&
+		   !memcmp(tok.text, events, tok.len)) {
+		rc = rk_json_next(s->rows.json, &tok, err);
+		if (rc == RK_JSON_ARRAY)
+			s->level = 2;
+		else if (rc == RK_JSON_OBJECT)
+			rc = rk_json_skip_rest(s->rows.json, err);
+	} else if (kind == RK_JSON_KEY) {
+		if (s->r->format->member)
+			rc = s->r->format->member(s, &tok, err);
+		if (rc == 0)
+			rc = rk_json_skip_value(s->rows.json, err);
+	}
 	return rc < 0 ? rc : 1;
 }
 
@@ -131,12 +106,14 @@ static int chrome_next(struct rk_source *base, const struct rk_batch **batch, st
 		if (rc > 0)
 			continue;
 		rc = rk_json_scan_end(&s->rows, rc, err);
-		if (rc == 0) {
-			memcpy(s->r->rows, s->seen, sizeof(s->seen));
-			s->r->known = true;
-		}
+		if (rc < 0)
+			return rc;
+		memcpy(s->r->rows, s->seen, sizeof(s->seen));
+		s->r->known = true;
 	}
-	return rc < 0 ? rc : rk_json_scan_batch(&s->rows, batch);
+	if (rc < 0)
+		return rc;
+	return rk_json_scan_batch(&s->rows, batch);
 }
 
 static void chrome_source_close(struct rk_source *base)
@@ -169,13 +146,10 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	rk_json_record_init(&s->record, f->fields, f->nfields, UINT64_MAX);
 	s->record.keep = keep;
 	s->record.arg = s;
-	rc = rk_json_scan_init(&s->rows, r->in, r->ctx, rows ? t : RK_KERNELS,
-			       rows ? want & f->gives[t] : 0, err);
-	if (rc == 0)
-		rc = rk_strtab_add(r->ctx->names, f->source, strlen(f->source), &s->source_id, err);
-	if (rc == 0)
-		rc = rk_strtab_add(r->ctx->names, f->clock, strlen(f->clock), &s->clock_id, err);
-	if (rc < 0) {
+	if ((rc = rk_json_scan_init(&s->rows, r->in, r->ctx, rows ? t : RK_KERNELS,
+				    rows ? want & f->gives[t] : 0, err)) < 0 ||
+	    (rc = rk_strtab_adds(r->ctx->names, f->source, &s->source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(r->ctx->names, f->clock, &s->clock_id, err)) < 0) {
 		chrome_source_close(&s->rows.base);
 		return rc;
 	}
@@ -183,25 +157,12 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	return 0;
 }
 
-/* Reads the whole document once without making rows. */
-static int count_rows(struct chrome_reader *r, struct rk_error *err)
-{
-	const struct rk_batch *batch;
-	struct rk_source *s = NULL;
-	int rc = rk_instream_keep(r->in, r->ctx->tmpdir, err);
-
-	if (rc == 0)
-		rc = rk_chrome_scan(&r->base, RK_NTABLES, 0, &s, err);
-	if (rc == 0)
-		rc = rk_source_next(s, &batch, err);
-	rk_source_close(s);
-	return rc;
-}
-
 int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_instream *in,
 		   struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
 	struct chrome_reader *r = rk_calloc(1, sizeof(*r));
+	const struct rk_batch *batch;
+	struct rk_source *s = NULL;
 	int rc;
 
 	if (!r)
@@ -210,10 +171,15 @@ int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_ins
 	r->format = format;
 	r->in = in;
 	r->ctx = ctx;
-	rc = count ? count_rows(r, err) : 0;
-	if (rc < 0) {
-		rk_free(r);
-		return rc;
+	if (count) { /* read the whole document once without making rows */
+		if ((rc = rk_instream_keep(in, ctx->tmpdir, err)) >= 0 &&
+		    (rc = rk_chrome_scan(&r->base, RK_NTABLES, 0, &s, err)) >= 0)
+			rc = rk_source_next(s, &batch, err);
+		rk_source_close(s);
+		if (rc < 0) {
+			rk_free(r);
+			return rc;
+		}
 	}
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (format->gives[t] && (!count || r->rows[t]))

@@ -62,14 +62,10 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 		   struct rk_error *err);
 void rk_chrome_close(struct rk_reader *base);
 
-/* Where the JSON begins, after a byte order mark and blanks; NULL when there is none. */
-const char *rk_chrome_begin(const char *head, size_t len);
 bool rk_chrome_has(const char *head, size_t len, const char *text);
 
 /* Copies a text field of the record to a column; null when absent. */
 int rk_chrome_put_text(struct chrome_scan *s, unsigned field, unsigned from, struct rk_error *err);
-int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
-		       struct rk_error *err);
 /* Whether the field is present and equals `word`. */
 bool rk_chrome_is(const struct chrome_scan *s, unsigned from, const char *word);
 

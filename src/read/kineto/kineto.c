@@ -146,22 +146,6 @@ static const struct chrome_format asking = {
 	.row = note_process,
 };
 
-static int ask_processes(struct chrome_reader *r, struct rk_error *err)
-{
-	struct chrome_reader ask = { .format = &asking, .in = r->in, .ctx = r->ctx };
-	const struct rk_batch *batch;
-	struct rk_source *s = NULL;
-	int rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
-
-	if (rc == 0)
-		rc = rk_source_next(s, &batch, err);
-	rk_source_close(s);
-	r->process = ask.process;
-	r->several = ask.several;
-	r->asked = rc == 0;
-	return rc;
-}
-
 /*
  * The pid of a GPU event is a process when it differs from the device named in the event. This is
  * so in rockit's own traces, even for processes that have only kernels.
@@ -202,14 +186,6 @@ static void put_process(struct chrome_scan *s, unsigned field)
 
 /* ---- rows ---- */
 
-static void put_rank(struct chrome_scan *s, unsigned field)
-{
-	if (s->has_rank)
-		rk_json_put(&s->rows, field, s->rank);
-	else
-		rk_json_put_null(&s->rows, field);
-}
-
 /* Older traces give device and stream of a GPU event only as pid and tid. */
 static const struct rk_json_value *either(const struct rk_json_value *a,
 					  const struct rk_json_value *b)
@@ -217,37 +193,28 @@ static const struct rk_json_value *either(const struct rk_json_value *a,
 	return a->has == RK_JSON_HAS ? a : b;
 }
 
-/* The grid is in blocks: work-items are blocks times block size. */
-static void put_geometry(struct chrome_scan *s, unsigned i)
-{
-	const struct rk_json_value *grid = &s->record.values[F_GRID + i];
-	const struct rk_json_value *block = &s->record.values[F_BLOCK + i];
-	int64_t items;
-
-	rk_json_put_value(&s->rows, RK_K_GRID_X + i, grid);
-	rk_json_put_value(&s->rows, RK_K_BLOCK_X + i, block);
-	if (grid->has == RK_JSON_HAS && block->has == RK_JSON_HAS &&
-	    !__builtin_mul_overflow(grid->i, block->i, &items))
-		rk_json_put(&s->rows, RK_K_ITEMS_X + i, items);
-	else
-		rk_json_put_null(&s->rows, RK_K_ITEMS_X + i);
-}
-
 static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
 
-	rk_json_put_value(&s->rows, RK_K_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_K_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
-	for (unsigned i = 0; i < 3; i++)
-		put_geometry(s, i);
+	for (unsigned i = 0; i < 3; i++) { /* the grid is in blocks */
+		const struct rk_json_value *grid = &v[F_GRID + i], *block = &v[F_BLOCK + i];
+		int64_t items;
+
+		rk_json_put_value(&s->rows, RK_K_GRID_X + i, grid);
+		rk_json_put_value(&s->rows, RK_K_BLOCK_X + i, block);
+		if (grid->has == RK_JSON_HAS && block->has == RK_JSON_HAS &&
+		    !__builtin_mul_overflow(grid->i, block->i, &items))
+			rk_json_put(&s->rows, RK_K_ITEMS_X + i, items);
+		else
+			rk_json_put_null(&s->rows, RK_K_ITEMS_X + i);
+	}
 	rk_json_put_value(&s->rows, RK_K_REGS, &v[F_REGS]);
 	rk_json_put_value(&s->rows, RK_K_SHARED_MEM, &v[F_SHARED]);
 	rk_json_put_value(&s->rows, RK_K_STREAM, either(&v[F_STREAM], &v[F_TID]));
 	rk_json_put_value(&s->rows, RK_K_DEVICE, either(&v[F_DEVICE], &v[F_PID]));
 	rk_json_put_value(&s->rows, RK_K_CORRELATION, &v[F_CORRELATION]);
 	put_process(s, RK_K_PID);
-	put_rank(s, RK_K_RANK);
 	rk_json_put_id(&s->rows, RK_K_SOURCE, s->source_id);
 	rk_json_put_id(&s->rows, RK_K_CLOCK, s->clock_id);
 	return rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
@@ -266,90 +233,83 @@ static const struct {
 	{ "Memset", NULL, false, true },
 };
 
-static int put_direction(struct chrome_scan *s, bool *from, bool *to, struct rk_error *err)
-{
-	const char *name = rk_json_record_text(&s->record, F_NAME);
-	size_t len = s->record.values[F_NAME].has == RK_JSON_HAS ? s->record.values[F_NAME].len : 0;
-
-	for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
-		if (!rk_text_iprefix(name, len, directions[i].name))
-			continue;
-		*from = directions[i].from_device;
-		*to = directions[i].to_device;
-		if (directions[i].direction)
-			return rk_chrome_put_word(s, RK_C_DIRECTION, directions[i].direction, err);
-	}
-	return rk_chrome_put_text(s, RK_C_DIRECTION, F_NAME, err);
-}
-
 static int copy_row(struct chrome_scan *s, struct rk_error *err)
 {
 	static const struct rk_json_value none = { .has = RK_JSON_ABSENT };
 	const struct rk_json_value *v = s->record.values;
 	const struct rk_json_value *device = either(&v[F_DEVICE], &v[F_PID]);
-	bool from = false, to = false;
-	int rc = put_direction(s, &from, &to, err);
+	const size_t n = sizeof(directions) / sizeof(directions[0]);
+	const char *name = rk_json_record_text(&s->record, F_NAME);
+	size_t i = 0, len = v[F_NAME].has == RK_JSON_HAS ? v[F_NAME].len : 0;
+	bool from, to;
 
-	rk_json_put_value(&s->rows, RK_C_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_C_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
+	while (i < n && !rk_text_iprefix(name, len, directions[i].name))
+		i++;
+	from = i < n && directions[i].from_device;
+	to = i < n && directions[i].to_device;
 	rk_json_put_value(&s->rows, RK_C_BYTES, &v[F_BYTES]);
 	rk_json_put_value(&s->rows, RK_C_SRC, either(&v[F_FROM], from ? device : &none));
 	rk_json_put_value(&s->rows, RK_C_DST, either(&v[F_TO], to ? device : &none));
 	rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_TID]));
 	rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_CORRELATION]);
 	put_process(s, RK_C_PID);
-	put_rank(s, RK_C_RANK);
-	return rc;
-}
-
-static int api_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-	int rc = rk_chrome_put_text(s, RK_A_DOMAIN, F_CAT, err);
-
-	rk_json_put_value(&s->rows, RK_A_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_A_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
-	rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
-	rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
-	rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
-	put_rank(s, RK_A_RANK);
-	return rc < 0 ? rc : rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
-}
-
-/* An annotation appears twice: when the program ran it, and over its kernels on the GPU. */
-static int marker_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-	bool gpu = rk_chrome_is(s, F_CAT, "gpu_user_annotation");
-	int rc = rk_chrome_put_word(s, RK_R_KIND, gpu ? "gpu_range" : "range", err);
-
-	rk_json_put_value(&s->rows, RK_R_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_R_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
-	if (gpu) {
-		put_process(s, RK_R_PID);
-		rk_json_put_null(&s->rows, RK_R_TID);
-	} else {
-		rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
-		rk_json_put_value(&s->rows, RK_R_TID, either(&v[F_THREAD], &v[F_TID]));
-	}
-	put_rank(s, RK_R_RANK);
-	return rc < 0 ? rc : rk_chrome_put_text(s, RK_R_NAME, F_NAME, err);
+	if (i < n && directions[i].direction)
+		return rk_json_put_word(&s->rows, RK_C_DIRECTION, directions[i].direction, err);
+	return rk_chrome_put_text(s, RK_C_DIRECTION, F_NAME, err);
 }
 
 static int row(struct chrome_scan *s, struct rk_error *err)
 {
-	int rc = 0;
+	static const struct {
+		uint8_t start, duration, rank;
+	} common[] = {
+		[RK_KERNELS] = { RK_K_START, RK_K_DURATION, RK_K_RANK },
+		[RK_MEMCPY] = { RK_C_START, RK_C_DURATION, RK_C_RANK },
+		[RK_API] = { RK_A_START, RK_A_DURATION, RK_A_RANK },
+		[RK_MARKERS] = { RK_R_START, RK_R_DURATION, RK_R_RANK },
+	};
+	const struct rk_json_value *v = s->record.values;
+	bool gpu;
+	int rc;
 
 	if (!rk_chrome_is(s, F_PH, "X"))
 		return 0;
-	if (s->table == RK_KERNELS)
-		rc = kernel_row(s, err);
-	else if (s->table == RK_MEMCPY)
-		rc = copy_row(s, err);
-	else if (s->table == RK_API)
-		rc = api_row(s, err);
+	rk_json_put_value(&s->rows, common[s->table].start, &v[F_TS]);
+	rk_json_put_value(&s->rows, common[s->table].duration, either(&v[F_RECORDED], &v[F_DUR]));
+	if (s->has_rank)
+		rk_json_put(&s->rows, common[s->table].rank, s->rank);
 	else
-		rc = marker_row(s, err);
+		rk_json_put_null(&s->rows, common[s->table].rank);
+
+	switch (s->table) {
+	case RK_KERNELS:
+		rc = kernel_row(s, err);
+		break;
+	case RK_MEMCPY:
+		rc = copy_row(s, err);
+		break;
+	case RK_API:
+		rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
+		rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
+		rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
+		if ((rc = rk_chrome_put_text(s, RK_A_DOMAIN, F_CAT, err)) >= 0)
+			rc = rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
+		break;
+	default:
+		/* an annotation appears twice: when the program ran it, and over its kernels */
+		gpu = rk_chrome_is(s, F_CAT, "gpu_user_annotation");
+		if (gpu) {
+			put_process(s, RK_R_PID);
+			rk_json_put_null(&s->rows, RK_R_TID);
+		} else {
+			rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
+			rk_json_put_value(&s->rows, RK_R_TID, either(&v[F_THREAD], &v[F_TID]));
+		}
+		rc = rk_json_put_word(&s->rows, RK_R_KIND, gpu ? "gpu_range" : "range", err);
+		if (rc >= 0)
+			rc = rk_chrome_put_text(s, RK_R_NAME, F_NAME, err);
+		break;
+	}
 	return rc < 0 ? rc : 1;
 }
 
@@ -377,13 +337,12 @@ static int on_device(void *arg, struct rk_json_record *r, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_G_CU_COUNT, &r->values[D_SMS]);
 	rk_json_put_value(&s->rows, RK_G_WAVE_SIZE, &r->values[D_WARP]);
 	rk_json_put_value(&s->rows, RK_G_MEMORY, &r->values[D_MEMORY]);
-	rc = rk_chrome_put_word(s, RK_G_TYPE, "GPU", err);
-	if (rc == 0)
-		rc = rk_json_put_field(&s->rows, RK_G_NAME, r, D_NAME, err);
-	if (rc == 0)
-		rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, r, D_NAME, err);
+	if ((rc = rk_json_put_word(&s->rows, RK_G_TYPE, "GPU", err)) < 0 ||
+	    (rc = rk_json_put_field(&s->rows, RK_G_NAME, r, D_NAME, err)) < 0 ||
+	    (rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, r, D_NAME, err)) < 0)
+		return rc;
 	s->rows.b.nrows++;
-	return rc == 0 && s->rows.nomem ? rk_fail_nomem(err) : rc;
+	return s->rows.nomem ? rk_fail_nomem(err) : 0;
 }
 
 static int on_distributed(void *arg, struct rk_json_record *r, struct rk_error *err)
@@ -449,7 +408,7 @@ static int kineto_probe(const void *head, size_t len, bool whole, const char *fi
 					     "\"python_function\"",  "\"cuda_runtime\"",
 					     "\"user_annotation\"" };
 	static const char kwargs[] = "\"torch_profiler_kwargs\"";
-	const char *p = rk_chrome_begin(head, len);
+	const char *p = rk_json_start(head, len);
 	size_t left = p ? len - (size_t)(p - (const char *)head) : 0;
 	bool events;
 
@@ -480,9 +439,24 @@ static int kineto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		[RK_KERNELS] = B(RK_K_PID), [RK_MEMCPY] = B(RK_C_PID), [RK_MARKERS] = B(RK_R_PID)
 	};
 	struct chrome_reader *r = (struct chrome_reader *)base;
-	int rc = want & pid[t] && !r->asked ? ask_processes(r, err) : 0;
+	struct chrome_reader ask = { .format = &asking, .in = r->in, .ctx = r->ctx };
+	const struct rk_batch *batch;
+	struct rk_source *s;
+	int rc;
 
-	return rc < 0 ? rc : rk_chrome_scan(base, t, want, ret, err);
+	if (want & pid[t] && !r->asked) { /* which processes are there? */
+		rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
+		if (rc < 0)
+			return rc;
+		rc = rk_source_next(s, &batch, err);
+		rk_source_close(s);
+		if (rc < 0)
+			return rc;
+		r->process = ask.process;
+		r->several = ask.several;
+		r->asked = true;
+	}
+	return rk_chrome_scan(base, t, want, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_kineto_json = {

@@ -53,9 +53,11 @@ static int read_exactly(struct rk_file *f, void *buf, size_t len, uint64_t offse
 	size_t got;
 	int rc = rk_file_pread(f, buf, len, offset, &got, err);
 
-	if (rc == 0 && got != len)
-		rc = rk_fail(err, RK_E_FORMAT, "the file ends early");
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (got != len)
+		return rk_fail(err, RK_E_FORMAT, "the file ends early");
+	return 0;
 }
 
 static int read_footer(struct pq_reader *r, struct rk_error *err)
@@ -100,18 +102,6 @@ static int find_leaf(const struct rk_pq_footer *f, const char *name)
 	return -1;
 }
 
-/* Columns that were added later may be missing. */
-static bool has_all(const struct rk_pq_footer *f, const struct rk_schema *s)
-{
-	unsigned n = s->table == RK_AGENTS ? RK_G_NODE + 1 : s->nfields;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (find_leaf(f, s->fields[i].name) < 0)
-			return false;
-	}
-	return true;
-}
-
 /* By our metadata, else by its columns: a file rewritten by others has no metadata of ours. */
 static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 {
@@ -128,7 +118,13 @@ static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 	    find_leaf(f, "duration_ns") >= 0)
 		return RK_KERNELS;
 	for (t = 0; t < RK_NTABLES; t++) {
-		if (has_all(f, rk_table_schema((enum rk_table)t)))
+		const struct rk_schema *s = rk_table_schema((enum rk_table)t);
+		/* columns that were added later may be missing */
+		unsigned i = 0, n = t == RK_AGENTS ? RK_G_NODE + 1 : s->nfields;
+
+		while (i < n && find_leaf(f, s->fields[i].name) >= 0)
+			i++;
+		if (i == n)
 			return t;
 	}
 	return rk_fail(err, RK_E_UNSUPPORTED, "its columns match no table that rockit knows");
@@ -157,29 +153,24 @@ static bool type_fits(enum rk_type type, int physical)
 	}
 }
 
-/* A number under a name of its own that can be written again. */
-static bool is_counter(const struct rk_pq_leaf *leaf, const struct rk_schema *s)
-{
-	if (s->table != RK_KERNELS || !is_number(leaf->physical))
-		return false;
-	for (unsigned i = 0; i < RK_K_NFIELDS; i++) {
-		if (!strcmp(leaf->name, s->fields[i].name))
-			return false;
-	}
-	return rk_utf8_valid(leaf->name, strlen(leaf->name)) == strlen(leaf->name);
-}
-
-/* Columns outside the standard table: numbers of the kernels table are counters. */
+/*
+ * Columns outside the standard table: in the kernels table, a number under a name of its own that
+ * can be written again is a counter.
+ */
 static void add_counters(struct pq_reader *r, const bool *known)
 {
 	struct rk_schema *s = &r->schema;
 
 	for (unsigned i = 0; i < r->footer.nleaves; i++) {
 		const struct rk_pq_leaf *leaf = &r->footer.leaves[i];
+		bool counter = s->table == RK_KERNELS && is_number(leaf->physical) &&
+			       rk_utf8_valid(leaf->name, strlen(leaf->name)) == strlen(leaf->name);
 
 		if (known[i])
 			continue;
-		if (!is_counter(leaf, s)) {
+		for (unsigned k = 0; counter && k < RK_K_NFIELDS; k++)
+			counter = strcmp(leaf->name, s->fields[k].name) != 0;
+		if (!counter) {
 			rk_diag_add(r->ctx->diag, "unknown-column", rk_instream_path(r->in), 0, 1,
 				    "column '%s' is not part of the table; ignored", leaf->name);
 			continue;
@@ -262,14 +253,9 @@ static int parquet_open(struct rk_instream *in, struct rk_context *ctx, struct r
 	r->base.ops = &rk_reader_parquet;
 	r->ctx = ctx;
 	r->in = in;
-	rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err);
-	if (rc == 0)
-		rc = rk_file_open(path, &r->file, err);
-	if (rc == 0)
-		rc = read_footer(r, err);
-	if (rc == 0)
-		rc = make_schema(r, err);
-	if (rc < 0) {
+	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||
+	    (rc = rk_file_open(path, &r->file, err)) < 0 || (rc = read_footer(r, err)) < 0 ||
+	    (rc = make_schema(r, err)) < 0) {
 		rk_error_at(err, rk_instream_path(in), 0, 0);
 		r->in = NULL; /* stays the caller's */
 		parquet_close(&r->base);
@@ -324,16 +310,6 @@ static void scan_close(struct rk_source *source)
 	rk_free(s);
 }
 
-/* A page never holds more values than a 32-bit number can count. */
-static bool rows_are_plausible(const struct rk_pq_group *g, unsigned nleaves)
-{
-	for (unsigned i = 0; i < nleaves; i++) {
-		if (g->num_rows / INT32_MAX > g->chunks[i].bytes)
-			return false;
-	}
-	return true;
-}
-
 /* 1: a group with rows is open; 0: there is none left. */
 static int next_group(struct scan *s, struct rk_error *err)
 {
@@ -347,10 +323,12 @@ static int next_group(struct scan *s, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 		s->group_no++;
-		if (!rows_are_plausible(&s->group, f->nleaves))
-			return rk_fail(err, RK_E_FORMAT,
-				       "implausible row group of %" PRId64 " rows",
-				       s->group.num_rows);
+		/* a page never holds more values than a 32-bit number can count */
+		for (unsigned i = 0; i < f->nleaves; i++)
+			if (s->group.num_rows / INT32_MAX > s->group.chunks[i].bytes)
+				return rk_fail(err, RK_E_FORMAT,
+					       "implausible row group of %" PRId64 " rows",
+					       s->group.num_rows);
 		for (size_t i = 0; s->group.num_rows && i < s->ncols; i++) {
 			struct column *c = &s->cols[i];
 
@@ -385,11 +363,6 @@ static int check_range(const struct column *c, enum rk_type type, const uint64_t
 			return out_of_range(c, words[i], err);
 	}
 	return 0;
-}
-
-static bool is_real(const struct rk_pq_leaf *leaf)
-{
-	return leaf->physical == RK_PQ_FLOAT || leaf->physical == RK_PQ_DOUBLE;
 }
 
 /* Above this limit the type cannot represent every integer: digits may be lost. */
@@ -494,10 +467,13 @@ static void note_levels(uint64_t *valid, size_t at, const uint32_t *levels, size
 static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
 {
 	while (n) {
-		size_t k = 64 - at % 64 < n ? 64 - at % 64 : n;
-		uint64_t mask = (k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX) << at % 64;
+		size_t k = rk_min(64 - at % 64, n);
+		uint64_t mask = (UINT64_MAX >> (64 - k)) << at % 64;
 
-		valid[at / 64] = present ? valid[at / 64] | mask : valid[at / 64] & ~mask;
+		if (present)
+			valid[at / 64] |= mask;
+		else
+			valid[at / 64] &= ~mask;
 		at += k;
 		n -= k;
 	}
@@ -510,11 +486,13 @@ static int fill_some(struct scan *s, struct column *c, size_t at, size_t n, size
 	const enum rk_type type = s->base.schema->fields[c->field].type;
 	const size_t size = rk_type_size(type);
 	size_t k;
+	int physical = c->pages.leaf->physical;
 	int rc = 0, rows = rk_pq_pages_next(&c->pages, n, s->levels, s->words, &k, err);
 
 	if (rows < 0)
 		return rows;
-	if ((type == RK_I32 || type == RK_I64) && is_real(c->pages.leaf))
+	if ((type == RK_I32 || type == RK_I64) &&
+	    (physical == RK_PQ_FLOAT || physical == RK_PQ_DOUBLE))
 		rc = to_integers(s, c, at, (size_t)rows, &k, err);
 	if (rc < 0)
 		return rc;
@@ -571,7 +549,9 @@ static int scan_next(struct rk_source *source, const struct rk_batch **batch, st
 
 	if (rc == 0)
 		return 0;
-	n = s->rows_left < RK_BATCH_ROWS ? (size_t)s->rows_left : RK_BATCH_ROWS;
+	n = RK_BATCH_ROWS;
+	if (n > s->rows_left)
+		n = (size_t)s->rows_left;
 	for (size_t i = 0; rc >= 0 && i < s->ncols; i++)
 		rc = fill_column(s, &s->cols[i], n, err);
 	if (rc >= 0 && ctx->progress &&

@@ -89,8 +89,7 @@ static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 				block = 1;
 			if (i && items == RK_NONE && v[PF_ITEMS] != RK_NONE)
 				items = 1;
-			if (block > 0 && items >= 0)
-				grid = items / block + (items % block != 0);
+			grid = rk_grid_of(items, block);
 		}
 		put(r, RK_K_BLOCK_X + i, block);
 		put(r, RK_K_ITEMS_X + i, items);
@@ -102,12 +101,10 @@ static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct
 {
 	int64_t queue = either(s->values[PF_QUEUE], t->queue);
 	int64_t stream = either(s->values[PF_STREAM], t->stream);
-	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM], regs = vgpr;
+	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM];
 
 	put_geometry(r, s);
-	if (vgpr != RK_NONE && accum != RK_NONE && !rk_add_i64(vgpr, accum, &regs))
-		regs = INT64_MAX;
-	put(r, RK_K_REGS, either(s->values[PF_REGS], regs));
+	put(r, RK_K_REGS, either(s->values[PF_REGS], rk_regs_of(vgpr, accum)));
 	put(r, RK_K_VGPR, vgpr);
 	put(r, RK_K_ACCUM_VGPR, accum);
 	put(r, RK_K_SGPR, s->values[PF_SGPR]);
@@ -256,12 +253,6 @@ out:
 
 enum { BLOCK = 256 << 10, PACKET = 1 }; /* Trace.packet */
 
-struct perfetto {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-};
-
 struct perfetto_source {
 	struct rk_source base;
 	struct rk_instream *in;
@@ -280,7 +271,7 @@ struct perfetto_source {
  */
 static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 {
-	size_t want = need > BLOCK ? need : BLOCK;
+	size_t want = rk_max(need, BLOCK);
 	uint8_t *grown;
 
 	if (s->to - s->from >= need)
@@ -449,7 +440,7 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 			 struct rk_source **ret, struct rk_error *err)
 {
 	static const struct rk_source_ops ops = { perfetto_next, perfetto_source_close };
-	struct perfetto *r = (struct perfetto *)base;
+	struct rk_plain_reader *r = (struct rk_plain_reader *)base;
 	struct perfetto_source *s = rk_calloc(1, sizeof(*s));
 	struct rk_strtab *names = r->ctx->names;
 	int rc;
@@ -533,26 +524,11 @@ static int perfetto_probe(const void *head, size_t len, bool whole, const char *
 static int perfetto_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 			 struct rk_error *err)
 {
-	struct perfetto *r = rk_calloc(1, sizeof(*r));
+	uint32_t tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY) |
+			  RK_TABLE_BIT(RK_API) | RK_TABLE_BIT(RK_MARKERS) |
+			  RK_TABLE_BIT(RK_COUNTERS) | RK_TABLE_BIT(RK_MEMALLOC);
 
-	if (!r)
-		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_perfetto;
-	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY) | RK_TABLE_BIT(RK_API) |
-			 RK_TABLE_BIT(RK_MARKERS) | RK_TABLE_BIT(RK_COUNTERS) |
-			 RK_TABLE_BIT(RK_MEMALLOC);
-	r->in = in;
-	r->ctx = ctx;
-	*ret = &r->base;
-	return 0;
-}
-
-static void perfetto_close(struct rk_reader *base)
-{
-	struct perfetto *r = (struct perfetto *)base;
-
-	rk_instream_close(r->in);
-	rk_free(r);
+	return rk_plain_reader_open(&rk_reader_perfetto, tables, in, ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_perfetto = {
@@ -561,7 +537,7 @@ const struct rk_reader_ops rk_reader_perfetto = {
 	.probe = perfetto_probe,
 	.open = perfetto_open,
 	.scan = perfetto_scan,
-	.close = perfetto_close,
+	.close = rk_plain_reader_close,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_PERFETTO,
 };

@@ -277,14 +277,12 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	put(r, RK_K_SCRATCH, known_of(function, 3));
 	put(r, RK_K_SHARED_MEM, local);
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t items = number_of(shape, 2 + i), grid = RK_NONE;
+		int64_t items = number_of(shape, 2 + i);
 		int64_t group = shape ? positive(shape->v[5 + i]) : RK_NONE;
 
-		if (items != RK_NONE && group != RK_NONE)
-			grid = items / group + (items % group != 0);
 		put(r, RK_K_ITEMS_X + i, items);
 		put(r, RK_K_BLOCK_X + i, group);
-		put(r, RK_K_GRID_X + i, grid);
+		put(r, RK_K_GRID_X + i, rk_grid_of(items, group));
 	}
 	put(r, RK_K_START, op.start);
 	put(r, RK_K_DURATION, op.duration);

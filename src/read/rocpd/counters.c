@@ -110,18 +110,23 @@ static int enter(struct sql_scan *s, struct rk_error *err)
 	const struct rk_sqlite_table *kernels =
 		rk_sql_table(s->r, "rocpd_kernel_dispatch", s->suffix);
 	struct rocpd_counters *k = rk_calloc(1, sizeof(*k));
-	int rc = 0;
+	int rc;
 
 	if (!k)
 		return rk_fail_nomem(err);
 	((struct rocpd_scan *)s)->counters = k;
-	if (values && kernels)
-		rc = open_in_order(s, values, pmc, P_NCOLUMNS, P_EVENT, &k->pmc, err);
-	if (rc == 0 && k->pmc)
-		rc = open_in_order(s, kernels, dispatch, Q_NCOLUMNS, COL_EVENT, &s->c, err);
-	k->dispatch_end = !s->c;
+	k->dispatch_end = true;
 	k->dispatch_event = INT64_MIN;
-	return rc < 0 || !k->pmc ? rc : step_pmc(s, k, err);
+	if (!values || !kernels)
+		return 0;
+	rc = open_in_order(s, values, pmc, P_NCOLUMNS, P_EVENT, &k->pmc, err);
+	if (rc < 0 || !k->pmc)
+		return rc;
+	rc = open_in_order(s, kernels, dispatch, Q_NCOLUMNS, COL_EVENT, &s->c, err);
+	if (rc < 0)
+		return rc;
+	k->dispatch_end = !s->c;
+	return step_pmc(s, k, err);
 }
 
 void rk_rocpd_counters_leave(struct rocpd_scan *s)
@@ -142,20 +147,6 @@ void rk_rocpd_counters_leave(struct rocpd_scan *s)
 	rk_free(k->group);
 	rk_free(k);
 	s->counters = NULL;
-}
-
-/* Moves s->c to the dispatch of `event`; false when there is none. */
-static bool find_dispatch(struct sql_scan *s, struct rocpd_counters *k, int64_t event)
-{
-	while (!k->dispatch_end && k->dispatch_event < event) {
-		int rc = rk_sqlite_cursor_step(s->c, &s->cause);
-
-		k->dispatch_end = rc <= 0;
-		if (rc < 0)
-			rk_sql_damage(s->r, &s->cause, rc, &s->error);
-		k->dispatch_event = rc > 0 ? rk_sql_cell(s, COL_EVENT) : INT64_MAX;
-	}
-	return !k->dispatch_end && event != RK_NONE && k->dispatch_event == event;
 }
 
 /* Instances of one counter mostly follow each other, so the search begins where the last ended. */
@@ -186,56 +177,56 @@ static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_e
 	return &k->group[k->last];
 }
 
-static void add_value(struct sql_scan *s, struct rocpd_counters *k)
-{
-	int64_t pmc = RK_NONE;
-	double value = 0;
-	struct sum *sum;
-
-	if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
-		s->wrong++;
-	if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
-		s->wrong++;
-	sum = sum_of(k, rk_sql_resolve(s, PMCS, pmc, 0), &s->error);
-	if (sum)
-		sum->value += value;
-}
-
 /* All counter rows of the next event; those without a dispatch are counted and dropped. */
 static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
 	int64_t event = k->event;
-	bool known = find_dispatch(s, k, event);
+	bool known;
 	int rc = 0;
 
-	k->ngroup = k->given = k->last = 0;
-	while (!rc && !s->error.code && k->ahead && k->event == event) {
-		if (known)
-			add_value(s, k);
-		else
-			k->orphans++;
-		rc = step_pmc(s, k, err);
+	/* move s->c to the dispatch of the event */
+	while (!k->dispatch_end && k->dispatch_event < event) {
+		rc = rk_sqlite_cursor_step(s->c, &s->cause);
+		if (rc > 0) {
+			k->dispatch_event = rk_sql_cell(s, COL_EVENT);
+			continue;
+		}
+		k->dispatch_end = true;
+		k->dispatch_event = INT64_MAX;
+		if (rc < 0)
+			rk_sql_damage(s->r, &s->cause, rc, &s->error);
 	}
-	return rc;
-}
+	known = !k->dispatch_end && event != RK_NONE && k->dispatch_event == event;
 
-static void put_row(struct sql_scan *s, size_t row, const struct sum *sum)
-{
-	rk_sql_put(s, RK_N_NAME, row, rk_rocpd_symbol_name(s, rk_sql_cell(s, Q_KERNEL)));
-	rk_sql_put(s, RK_N_DISPATCH, row, rk_sql_cell(s, Q_DISPATCH));
-	rk_sql_put(s, RK_N_COUNTER, row, sum->counter);
-	if (rk_sql_wants(s, RK_N_VALUE))
-		((double *)s->col[RK_N_VALUE])[row] = sum->value;
-	rk_sql_put(s, RK_N_DEVICE, row,
-		   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
-	rk_sql_put(s, RK_N_PID, row,
-		   rk_rocpd_resolve_or_id(s, PROCESSES, rk_rocpd_place(s, COL_PID)));
-	rk_sql_put(s, RK_N_NODE, row, rk_sql_resolve(s, NODES, rk_rocpd_place(s, COL_NID), 0));
+	k->ngroup = k->given = k->last = 0;
+	while (!s->error.code && k->ahead && k->event == event) {
+		int64_t pmc = RK_NONE;
+		double value = 0;
+		struct sum *sum;
+
+		if (!known) {
+			k->orphans++;
+		} else {
+			if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
+				s->wrong++;
+			if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
+				s->wrong++;
+			sum = sum_of(k, rk_sql_resolve(s, PMCS, pmc, 0), &s->error);
+			if (sum)
+				sum->value += value;
+		}
+		rc = step_pmc(s, k, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err)
 {
 	struct rocpd_counters *k = ((struct rocpd_scan *)s)->counters;
+	const struct sum *sum;
+	size_t row;
 	int rc = 0;
 
 	if (!k) {
@@ -243,16 +234,30 @@ int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err)
 		k = ((struct rocpd_scan *)s)->counters;
 	}
 	while (!rc && !s->error.code && s->b.nrows < s->b.cap) {
-		if (k->given < k->ngroup)
-			put_row(s, s->b.nrows++, &k->group[k->given++]);
-		else if (k->ahead)
+		if (k->given == k->ngroup) {
+			if (!k->ahead)
+				return 0;
 			rc = read_group(s, k, err);
-		else
-			return 0;
+			continue;
+		}
+		row = s->b.nrows++;
+		sum = &k->group[k->given++];
+		rk_sql_put(s, RK_N_NAME, row, rk_rocpd_symbol_name(s, rk_sql_cell(s, Q_KERNEL)));
+		rk_sql_put(s, RK_N_DISPATCH, row, rk_sql_cell(s, Q_DISPATCH));
+		rk_sql_put(s, RK_N_COUNTER, row, sum->counter);
+		if (rk_sql_wants(s, RK_N_VALUE))
+			((double *)s->col[RK_N_VALUE])[row] = sum->value;
+		rk_sql_put(s, RK_N_DEVICE, row,
+			   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+		rk_sql_put(s, RK_N_PID, row,
+			   rk_rocpd_resolve_or_id(s, PROCESSES, rk_rocpd_place(s, COL_PID)));
+		rk_sql_put(s, RK_N_NODE, row,
+			   rk_sql_resolve(s, NODES, rk_rocpd_place(s, COL_NID), 0));
 	}
-	if (s->error.code && err && !err->code)
-		*err = s->error;
-	if (s->error.code)
+	if (s->error.code) {
+		if (err && !err->code)
+			*err = s->error;
 		return s->error.code;
+	}
 	return rc < 0 ? rc : 1;
 }

@@ -47,45 +47,30 @@ static const struct sql_column kernel_columns[D_NCOLUMNS] = {
 	[D_ITEMS + 2] = SQL_INT("grid_size_z", SQL_BIT(RK_K_ITEMS_Z) | SQL_BIT(RK_K_GRID_Z)),
 };
 
-static void put_symbol(struct sql_scan *s, size_t row)
-{
-	int64_t id = rk_sql_cell(s, D_KERNEL), vgpr, accum, regs;
-
-	rk_sql_put(s, RK_K_NAME, row, rk_rocpd_symbol_name(s, id));
-	if (!(s->want & SYMBOL_FIELDS & ~SQL_BIT(RK_K_NAME)))
-		return;
-	vgpr = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_VGPR);
-	accum = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_ACCUM);
-	regs = vgpr;
-	if (vgpr != RK_NONE && accum != RK_NONE && __builtin_add_overflow(vgpr, accum, &regs))
-		regs = INT64_MAX;
-	rk_sql_put(s, RK_K_REGS, row, regs);
-	rk_sql_put(s, RK_K_VGPR, row, vgpr);
-	rk_sql_put(s, RK_K_ACCUM_VGPR, row, accum);
-	rk_sql_put(s, RK_K_SGPR, row, rk_sql_resolve(s, SYMBOLS, id, SYMBOL_SGPR));
-}
-
-/* The file has work-items; our grid is in workgroups, and the last may be partial. */
-static void put_geometry(struct sql_scan *s, size_t row)
-{
-	for (unsigned i = 0; i < 3; i++) {
-		int64_t block = rk_sql_cell(s, D_BLOCK + i), items = rk_sql_cell(s, D_ITEMS + i);
-		bool known = block > 0 && items >= 0;
-
-		rk_sql_put(s, RK_K_BLOCK_X + i, row, block);
-		rk_sql_put(s, RK_K_ITEMS_X + i, row, items);
-		rk_sql_put(s, RK_K_GRID_X + i, row,
-			   known ? items / block + (items % block != 0) : RK_NONE);
-	}
-}
-
 static int kernel_row(struct sql_scan *s, size_t row)
 {
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, COL_START, COL_END);
-	if (s->want & SYMBOL_FIELDS)
-		put_symbol(s, row);
-	if (s->want & GEOMETRY_FIELDS)
-		put_geometry(s, row);
+	if (s->want & SYMBOL_FIELDS) {
+		int64_t id = rk_sql_cell(s, D_KERNEL), vgpr, accum;
+
+		rk_sql_put(s, RK_K_NAME, row, rk_rocpd_symbol_name(s, id));
+		if (s->want & SYMBOL_FIELDS & ~SQL_BIT(RK_K_NAME)) {
+			vgpr = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_VGPR);
+			accum = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_ACCUM);
+			rk_sql_put(s, RK_K_REGS, row, rk_regs_of(vgpr, accum));
+			rk_sql_put(s, RK_K_VGPR, row, vgpr);
+			rk_sql_put(s, RK_K_ACCUM_VGPR, row, accum);
+			rk_sql_put(s, RK_K_SGPR, row, rk_sql_resolve(s, SYMBOLS, id, SYMBOL_SGPR));
+		}
+	}
+	/* the file has work-items; our grid is in workgroups, and the last may be partial */
+	for (unsigned i = 0; s->want & GEOMETRY_FIELDS && i < 3; i++) {
+		int64_t block = rk_sql_cell(s, D_BLOCK + i), items = rk_sql_cell(s, D_ITEMS + i);
+
+		rk_sql_put(s, RK_K_BLOCK_X + i, row, block);
+		rk_sql_put(s, RK_K_ITEMS_X + i, row, items);
+		rk_sql_put(s, RK_K_GRID_X + i, row, rk_grid_of(items, block));
+	}
 	if (s->want & PLACE_FIELDS) {
 		rk_rocpd_put_who(s, row, RK_K_NODE, RK_K_PID, RK_K_TID);
 		if (rk_sql_wants(s, RK_K_DEVICE))

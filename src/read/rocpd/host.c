@@ -128,17 +128,6 @@ static bool put_message(struct sql_scan *s, size_t row, const struct rk_sqlite_c
 	return true;
 }
 
-static const char *marker_kind(struct sql_scan *s, int64_t category, bool sample)
-{
-	if (category_begins(s, category, "MARKER_CONTROL_API"))
-		return "control";
-	if (category_begins(s, category, "MARKER_CORE_RANGE_API"))
-		return "range";
-	if (!sample && rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END))
-		return "range";
-	return "mark";
-}
-
 static int marker_row(struct sql_scan *s, size_t row)
 {
 	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
@@ -149,8 +138,16 @@ static int marker_row(struct sql_scan *s, size_t row)
 		return 0;
 	if (rk_sql_wants(s, RK_R_NAME) && !put_message(s, row, event))
 		rk_sql_put(s, RK_R_NAME, row, name_of(s));
-	if (rk_sql_wants(s, RK_R_KIND))
-		rk_sql_put_word(s, RK_R_KIND, row, marker_kind(s, category, sample));
+	if (rk_sql_wants(s, RK_R_KIND)) {
+		const char *kind = "mark";
+
+		if (category_begins(s, category, "MARKER_CONTROL_API"))
+			kind = "control";
+		else if (category_begins(s, category, "MARKER_CORE_RANGE_API") ||
+			 (!sample && rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END)))
+			kind = "range";
+		rk_sql_put_word(s, RK_R_KIND, row, kind);
+	}
 	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, COL_START,
 			 sample ? COL_START : COL_END);
 	rk_rocpd_put_who(s, row, RK_R_NODE, RK_R_PID, RK_R_TID);
@@ -179,60 +176,56 @@ static const struct sql_column agent_columns[G_NCOLUMNS] = {
 	[G_EXTDATA] = SQL_TEXT("extdata", JSON_FIELDS),
 };
 
-/* Memory of an agent: the sum of its banks, and the highest of their clocks. */
-static void put_banks(struct sql_scan *s, size_t row, struct sql_span json)
+static int agent_row(struct sql_scan *s, size_t row)
 {
-	int64_t bytes = RK_NONE, clock = RK_NONE;
-	struct sql_span banks, bank;
+	static const struct {
+		unsigned field;
+		const char *key;
+	} numbers[] = {
+		{ RK_G_CU_COUNT, "cu_count" },
+		{ RK_G_MAX_SCLK, "max_engine_clk_fcompute" },
+		{ RK_G_XCC, "num_xcc" },
+		{ RK_G_WAVE_SIZE, "wave_front_size" },
+		{ RK_G_SIMD_PER_CU, "simd_per_cu" },
+		{ RK_G_WAVES_PER_CU, "max_waves_per_cu" },
+	};
+	int64_t arrays, each, bytes = RK_NONE, clock = RK_NONE;
+	struct sql_span json, banks, bank;
+	const char *name;
+	size_t len = 0;
 
+	rk_sql_put(s, RK_G_DEVICE, row, rk_sql_cell_or(s, G_INDEX, G_ID));
+	rk_sql_put_column(s, RK_G_TYPE, row, G_TYPE);
+	rk_sql_put_column(s, RK_G_NAME, row, G_NAME);
+	rk_sql_put_column(s, RK_G_PRODUCT, row, G_PRODUCT);
+	name = rk_sqlite_text(s->c, G_NAME, &len);
+	if (name && !rk_text_iprefix(name, len, "gfx"))
+		name = NULL;
+	rk_sql_put_text(s, RK_G_GFX, row, name, len);
+	if (rk_sql_wants(s, RK_G_NODE))
+		rk_sql_put(s, RK_G_NODE, row, rk_sql_resolve(s, NODES, rk_sql_cell(s, COL_NID), 0));
+
+	json = rk_sql_json(s->c, G_EXTDATA);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		rk_sql_put(s, numbers[i].field, row, rk_sql_json_number(json, numbers[i].key));
+	/* shader engines: the driver reports only their arrays */
+	arrays = rk_sql_json_number(json, "array_count");
+	each = rk_sql_json_number(json, "simd_arrays_per_engine");
+	rk_sql_put(s, RK_G_SE_COUNT, row, arrays > 0 && each > 0 ? arrays / each : RK_NONE);
+	/* memory: the sum of its banks, and the highest of their clocks */
 	if (rk_sql_json_field(json, "mem_banks", &banks)) {
 		while (rk_sql_json_element(&banks, &bank)) {
 			int64_t size = rk_sql_json_number(bank, "size_in_bytes");
 			int64_t mhz = rk_sql_json_number(bank, "mem_clk_max");
 
-			if (size > 0 && !rk_add_i64(bytes < 0 ? 0 : bytes, size, &bytes))
-				bytes = INT64_MAX;
+			if (size > 0)
+				bytes = rk_add_saturated(bytes < 0 ? 0 : bytes, size);
 			if (mhz > clock)
 				clock = mhz;
 		}
 	}
 	rk_sql_put(s, RK_G_MEMORY, row, bytes);
 	rk_sql_put(s, RK_G_MAX_MCLK, row, clock);
-}
-
-static void put_json(struct sql_scan *s, size_t row)
-{
-	struct sql_span json = rk_sql_json(s->c, G_EXTDATA);
-	int64_t arrays = rk_sql_json_number(json, "array_count");
-	int64_t each = rk_sql_json_number(json, "simd_arrays_per_engine");
-
-	rk_sql_put(s, RK_G_CU_COUNT, row, rk_sql_json_number(json, "cu_count"));
-	rk_sql_put(s, RK_G_MAX_SCLK, row, rk_sql_json_number(json, "max_engine_clk_fcompute"));
-	rk_sql_put(s, RK_G_XCC, row, rk_sql_json_number(json, "num_xcc"));
-	rk_sql_put(s, RK_G_WAVE_SIZE, row, rk_sql_json_number(json, "wave_front_size"));
-	/* shader engines: the driver reports only their arrays */
-	rk_sql_put(s, RK_G_SE_COUNT, row, arrays > 0 && each > 0 ? arrays / each : RK_NONE);
-	rk_sql_put(s, RK_G_SIMD_PER_CU, row, rk_sql_json_number(json, "simd_per_cu"));
-	rk_sql_put(s, RK_G_WAVES_PER_CU, row, rk_sql_json_number(json, "max_waves_per_cu"));
-	put_banks(s, row, json);
-}
-
-static int agent_row(struct sql_scan *s, size_t row)
-{
-	int64_t index = rk_sql_cell(s, G_INDEX);
-	const char *name;
-	size_t len = 0;
-
-	rk_sql_put(s, RK_G_DEVICE, row, index == RK_NONE ? rk_sql_cell(s, G_ID) : index);
-	rk_sql_put_column(s, RK_G_TYPE, row, G_TYPE);
-	rk_sql_put_column(s, RK_G_NAME, row, G_NAME);
-	rk_sql_put_column(s, RK_G_PRODUCT, row, G_PRODUCT);
-	name = rk_sqlite_text(s->c, G_NAME, &len);
-	rk_sql_put_text(s, RK_G_GFX, row, name && rk_text_iprefix(name, len, "gfx") ? name : NULL,
-			len);
-	put_json(s, row);
-	if (rk_sql_wants(s, RK_G_NODE))
-		rk_sql_put(s, RK_G_NODE, row, rk_sql_resolve(s, NODES, rk_sql_cell(s, COL_NID), 0));
 	return 1;
 }
 
@@ -254,9 +247,7 @@ static const struct sql_column process_columns[O_NCOLUMNS] = {
 
 static int process_row(struct sql_scan *s, size_t row)
 {
-	int64_t pid = rk_sql_cell(s, COL_PID);
-
-	rk_sql_put(s, RK_O_PID, row, pid == RK_NONE ? rk_sql_cell(s, O_ID) : pid);
+	rk_sql_put(s, RK_O_PID, row, rk_sql_cell_or(s, COL_PID, O_ID));
 	rk_sql_put(s, RK_O_PPID, row, rk_sql_cell(s, O_PPID));
 	rk_sql_put_column(s, RK_O_COMMAND, row, O_COMMAND);
 	rk_sql_put(s, RK_O_START, row, rk_sql_cell(s, COL_START));

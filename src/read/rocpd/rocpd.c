@@ -276,9 +276,10 @@ static int rocpd_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struc
 	enum { MAX_TEXT_BYTES = 16 << 20 };
 	int rc = rk_sql_scan(r, t, want, ret, err);
 
-	if (rc == 0)
-		rk_bytes_init(&((struct rocpd_scan *)*ret)->text, MAX_TEXT_BYTES);
-	return rc;
+	if (rc < 0)
+		return rc;
+	rk_bytes_init(&((struct rocpd_scan *)*ret)->text, MAX_TEXT_BYTES);
+	return 0;
 }
 
 static const struct rk_db_sign signs[] = { { "rocpd_", 100 }, { 0 } };

@@ -36,14 +36,6 @@ static void put_unquoted(struct sql_scan *s, unsigned field, size_t row, unsigne
 	rk_sql_put_text(s, field, row, text, len);
 }
 
-static bool is_barrier(struct sql_scan *s, unsigned col)
-{
-	size_t len = 0;
-	const char *text = unquoted(s, col, &len);
-
-	return text && rk_text_iprefix(text, len, "<barrier packet>");
-}
-
 /* Columns of both KERN and OPS; `NULL` where a table has none. */
 enum {
 	K_START,
@@ -110,54 +102,40 @@ static const struct sql_column ops_columns[K_NCOLUMNS] = {
 	[K_CORRELATION] = SQL_INT("Index", SQL_BIT(RK_K_CORRELATION)),
 };
 
-/* Work-items and workgroup size are one number each: it goes to x. */
-static void put_geometry(struct sql_scan *s, size_t row)
+static void put_kernel(struct sql_scan *s, size_t row)
 {
 	static const unsigned ones[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
 					 RK_K_BLOCK_Z, RK_K_ITEMS_Y, RK_K_ITEMS_Z };
 	int64_t items = rk_sql_cell(s, K_ITEMS), block = rk_sql_cell(s, K_BLOCK);
-	bool known = block > 0 && items >= 0;
-
-	rk_sql_put(s, RK_K_BLOCK_X, row, block);
-	rk_sql_put(s, RK_K_ITEMS_X, row, items);
-	rk_sql_put(s, RK_K_GRID_X, row, known ? items / block + (items % block != 0) : RK_NONE);
-	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
-		rk_sql_put(s, ones[i], row, items == RK_NONE ? RK_NONE : 1);
-}
-
-static void put_registers(struct sql_scan *s, size_t row)
-{
-	int64_t vgpr = rk_sql_cell(s, K_VGPR), accum = rk_sql_cell(s, K_ACCUM), regs;
-
-	if (vgpr == RK_NONE)
-		vgpr = rk_sql_cell(s, K_OLD_VGPR);
-	regs = vgpr;
-	if (vgpr != RK_NONE && accum != RK_NONE && __builtin_add_overflow(vgpr, accum, &regs))
-		regs = INT64_MAX;
-	rk_sql_put(s, RK_K_REGS, row, regs);
-	rk_sql_put(s, RK_K_VGPR, row, vgpr);
-	rk_sql_put(s, RK_K_ACCUM_VGPR, row, accum);
-	rk_sql_put(s, RK_K_SGPR, row, rk_sql_cell(s, K_SGPR));
-}
-
-static void put_kernel(struct sql_scan *s, size_t row)
-{
-	int64_t stream = rk_sql_cell(s, K_STREAM);
+	int64_t vgpr = rk_sql_cell_or(s, K_VGPR, K_OLD_VGPR), accum = rk_sql_cell(s, K_ACCUM);
 
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
 	put_unquoted(s, RK_K_NAME, row, K_NAME);
-	if (rk_sql_wants(s, RK_K_BARRIER))
-		rk_sql_put(s, RK_K_BARRIER, row, is_barrier(s, K_NAME));
+	if (rk_sql_wants(s, RK_K_BARRIER)) {
+		size_t len = 0;
+		const char *name = unquoted(s, K_NAME, &len);
+
+		rk_sql_put(s, RK_K_BARRIER, row,
+			   name && rk_text_iprefix(name, len, "<barrier packet>"));
+	}
 	rk_sql_put(s, RK_K_DEVICE, row, rk_sql_cell(s, K_DEVICE));
 	rk_sql_put(s, RK_K_QUEUE, row, rk_sql_cell(s, K_QUEUE));
-	rk_sql_put(s, RK_K_STREAM, row, stream == RK_NONE ? rk_sql_cell(s, K_QUEUE) : stream);
+	rk_sql_put(s, RK_K_STREAM, row, rk_sql_cell_or(s, K_STREAM, K_QUEUE));
 	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, K_DISPATCH));
 	rk_sql_put(s, RK_K_CORRELATION, row, rk_sql_cell(s, K_CORRELATION));
 	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, K_LDS));
 	rk_sql_put(s, RK_K_SCRATCH, row, rk_sql_cell(s, K_SCRATCH));
 	rk_sql_put(s, RK_K_WAVE_SIZE, row, rk_sql_cell(s, K_WAVE));
-	put_geometry(s, row);
-	put_registers(s, row);
+	/* work-items and workgroup size are one number each: it goes to x */
+	rk_sql_put(s, RK_K_BLOCK_X, row, block);
+	rk_sql_put(s, RK_K_ITEMS_X, row, items);
+	rk_sql_put(s, RK_K_GRID_X, row, rk_grid_of(items, block));
+	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
+		rk_sql_put(s, ones[i], row, items == RK_NONE ? RK_NONE : 1);
+	rk_sql_put(s, RK_K_REGS, row, rk_regs_of(vgpr, accum));
+	rk_sql_put(s, RK_K_VGPR, row, vgpr);
+	rk_sql_put(s, RK_K_ACCUM_VGPR, row, accum);
+	rk_sql_put(s, RK_K_SGPR, row, rk_sql_cell(s, K_SGPR));
 }
 
 static int kern_row(struct sql_scan *s, size_t row)
@@ -173,7 +151,9 @@ static int64_t process_of(struct sql_scan *s, unsigned pid, unsigned proc, unsig
 {
 	if (rk_sqlite_has_column(s->c, proc))
 		return rk_sql_cell(s, proc);
-	return rk_sqlite_has_column(s->c, section) ? rk_sql_cell(s, pid) : RK_NONE;
+	if (rk_sqlite_has_column(s->c, section))
+		return rk_sql_cell(s, pid);
+	return RK_NONE;
 }
 
 static int ops_row(struct sql_scan *s, size_t row)
@@ -224,11 +204,9 @@ static const struct sql_column copy_columns[C_NCOLUMNS] = {
 
 static int copy_row(struct sql_scan *s, size_t row)
 {
-	int64_t stream = rk_sql_cell(s, C_STREAM);
-
 	rk_sql_put_times(s, row, RK_C_START, RK_C_DURATION, C_START, C_END);
 	put_unquoted(s, RK_C_DIRECTION, row, C_NAME);
-	rk_sql_put(s, RK_C_STREAM, row, stream == RK_NONE ? rk_sql_cell(s, C_QUEUE) : stream);
+	rk_sql_put(s, RK_C_STREAM, row, rk_sql_cell_or(s, C_STREAM, C_QUEUE));
 	rk_sql_put(s, RK_C_CORRELATION, row, rk_sql_cell(s, C_INDEX));
 	rk_sql_put(s, RK_C_PID, row, process_of(s, C_PID, C_PROC, C_SECTION));
 	return 1;
@@ -280,20 +258,17 @@ static const struct sql_column roctx_columns[R_NCOLUMNS] = {
 	[R_TID] = SQL_INT("tid", SQL_BIT(RK_R_TID)),
 };
 
-/* The script writes a mark with a length of one nanosecond. */
-static bool is_mark(struct sql_scan *s)
-{
-	int64_t from = rk_sql_cell(s, R_START), to = rk_sql_cell(s, R_END);
-
-	return from == to || (from != RK_NONE && from < INT64_MAX && to == from + 1);
-}
-
 static int roctx_row(struct sql_scan *s, size_t row)
 {
 	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, R_START, R_END);
 	put_unquoted(s, RK_R_NAME, row, R_NAME);
-	if (rk_sql_wants(s, RK_R_KIND))
-		rk_sql_put_word(s, RK_R_KIND, row, is_mark(s) ? "mark" : "range");
+	if (rk_sql_wants(s, RK_R_KIND)) {
+		int64_t from = rk_sql_cell(s, R_START), to = rk_sql_cell(s, R_END);
+		/* the script writes a mark with a length of one nanosecond */
+		bool mark = from == to || (from != RK_NONE && from < INT64_MAX && to == from + 1);
+
+		rk_sql_put_word(s, RK_R_KIND, row, mark ? "mark" : "range");
+	}
 	rk_sql_put(s, RK_R_PID, row, process_of(s, R_PID, R_PROC, R_SECTION));
 	rk_sql_put(s, RK_R_TID, row, rk_sql_cell(s, R_TID));
 	return 1;

@@ -189,13 +189,19 @@ static const struct rk_json_value *either(const struct rk_json_value *a,
 	return a->has == RK_JSON_HAS ? a : b;
 }
 
-/* Work-items and workgroup size are one number each: it goes to x. */
-static void put_geometry(struct chrome_scan *s)
+static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 {
 	static const unsigned ones[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
 					 RK_K_BLOCK_Z, RK_K_ITEMS_Y, RK_K_ITEMS_Z };
-	const struct rk_json_value *v = s->record.values;
+	const struct rk_json_value *v = s->record.values,
+				   *vgpr = either(&v[F_VGPR], &v[F_OLD_VGPR]);
+	struct rk_json_value regs = *vgpr, gpu = { .has = RK_JSON_ABSENT };
+	uint8_t *barrier = s->rows.col[RK_K_BARRIER];
+	enum lane lane = lane_of(s, &gpu.i);
 
+	put_times(s, RK_K_START, RK_K_DURATION);
+
+	/* work-items and workgroup size are one number each: it goes to x */
 	rk_json_put_grid(&s->rows, RK_K_GRID_X, &v[F_ITEMS], &v[F_BLOCK]);
 	rk_json_put_value(&s->rows, RK_K_BLOCK_X, &v[F_BLOCK]);
 	rk_json_put_value(&s->rows, RK_K_ITEMS_X, &v[F_ITEMS]);
@@ -205,13 +211,6 @@ static void put_geometry(struct chrome_scan *s)
 		else
 			rk_json_put_null(&s->rows, ones[i]);
 	}
-}
-
-static void put_registers(struct chrome_scan *s)
-{
-	const struct rk_json_value *v = s->record.values,
-				   *vgpr = either(&v[F_VGPR], &v[F_OLD_VGPR]);
-	struct rk_json_value regs = *vgpr;
 
 	if (regs.has == RK_JSON_HAS && v[F_ACCUM].has == RK_JSON_HAS &&
 	    __builtin_add_overflow(regs.i, v[F_ACCUM].i, &regs.i))
@@ -220,20 +219,9 @@ static void put_registers(struct chrome_scan *s)
 	rk_json_put_value(&s->rows, RK_K_VGPR, vgpr);
 	rk_json_put_value(&s->rows, RK_K_ACCUM_VGPR, &v[F_ACCUM]);
 	rk_json_put_value(&s->rows, RK_K_SGPR, &v[F_SGPR]);
-}
 
-static int kernel_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-	int64_t number;
-	enum lane lane = lane_of(s, &number);
-	struct rk_json_value gpu = { .has = number >= 0 ? RK_JSON_HAS : RK_JSON_ABSENT };
-	uint8_t *barrier = s->rows.col[RK_K_BARRIER];
-
-	gpu.i = number;
-	put_times(s, RK_K_START, RK_K_DURATION);
-	put_geometry(s);
-	put_registers(s);
+	if (gpu.i >= 0)
+		gpu.has = RK_JSON_HAS;
 	rk_json_put_value(&s->rows, RK_K_SHARED_MEM, &v[F_LDS]);
 	rk_json_put_value(&s->rows, RK_K_SCRATCH, &v[F_SCRATCH]);
 	rk_json_put_value(&s->rows, RK_K_WAVE_SIZE, &v[F_WAVE]);
@@ -251,53 +239,13 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	return rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
 }
 
-static int copy_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-
-	put_times(s, RK_C_START, RK_C_DURATION);
-	rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_QUEUE]));
-	rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_INDEX]);
-	rk_json_put_value(&s->rows, RK_C_PID, either(&v[F_PROC_ID], &v[F_PROCESS]));
-	rk_json_put_value(&s->rows, RK_C_TID, &v[F_THREAD]);
-	return rk_chrome_put_text(s, RK_C_DIRECTION, F_NAME, err);
-}
-
-static int api_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-	int64_t number;
-	int rc = rk_chrome_put_word(s, RK_A_DOMAIN,
-				    lane_of(s, &number) == LANE_HIP ? "HIP_API" : "HSA_API", err);
-
-	put_times(s, RK_A_START, RK_A_DURATION);
-	rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_INDEX]);
-	rk_json_put_value(&s->rows, RK_A_PID, either(&v[F_PROC_ID], &v[F_PROCESS]));
-	rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
-	return rc < 0 ? rc : rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
-}
-
-/* The script writes a mark with a length of one nanosecond. */
-static bool is_mark(const struct rk_json_value *v)
-{
-	return v[F_BEGIN].has == RK_JSON_HAS && v[F_END].has == RK_JSON_HAS &&
-	       v[F_BEGIN].i < INT64_MAX &&
-	       (v[F_END].i == v[F_BEGIN].i || v[F_END].i == v[F_BEGIN].i + 1);
-}
-
-static int marker_row(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = s->record.values;
-	int rc = rk_chrome_put_word(s, RK_R_KIND, is_mark(v) ? "mark" : "range", err);
-
-	put_times(s, RK_R_START, RK_R_DURATION);
-	rk_json_put_value(&s->rows, RK_R_PID, either(&v[F_PROC_ID], &v[F_PROCESS]));
-	rk_json_put_value(&s->rows, RK_R_TID, either(&v[F_THREAD], &v[F_TID]));
-	return rc < 0 ? rc : rk_chrome_put_text(s, RK_R_NAME, F_NAME, err);
-}
-
 static int row(struct chrome_scan *s, struct rk_error *err)
 {
+	const struct rk_json_value *v = s->record.values, *begin = &v[F_BEGIN], *end = &v[F_END];
+	const struct rk_json_value *pid = either(&v[F_PROC_ID], &v[F_PROCESS]);
+	const struct rk_json_value *tid = either(&v[F_THREAD], &v[F_TID]);
+	const char *word;
+	int64_t number;
 	int rc;
 
 	switch (s->table) {
@@ -305,13 +253,34 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 		rc = kernel_row(s, err);
 		break;
 	case RK_MEMCPY:
-		rc = copy_row(s, err);
+		put_times(s, RK_C_START, RK_C_DURATION);
+		rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_QUEUE]));
+		rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_INDEX]);
+		rk_json_put_value(&s->rows, RK_C_PID, pid);
+		rk_json_put_value(&s->rows, RK_C_TID, &v[F_THREAD]);
+		rc = rk_chrome_put_text(s, RK_C_DIRECTION, F_NAME, err);
 		break;
 	case RK_API:
-		rc = api_row(s, err);
+		put_times(s, RK_A_START, RK_A_DURATION);
+		rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_INDEX]);
+		rk_json_put_value(&s->rows, RK_A_PID, pid);
+		rk_json_put_value(&s->rows, RK_A_TID, tid);
+		word = lane_of(s, &number) == LANE_HIP ? "HIP_API" : "HSA_API";
+		if ((rc = rk_json_put_word(&s->rows, RK_A_DOMAIN, word, err)) >= 0)
+			rc = rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 		break;
 	default:
-		rc = marker_row(s, err);
+		put_times(s, RK_R_START, RK_R_DURATION);
+		rk_json_put_value(&s->rows, RK_R_PID, pid);
+		rk_json_put_value(&s->rows, RK_R_TID, tid);
+		/* the script writes a mark with a length of one nanosecond */
+		word = "range";
+		if (begin->has == RK_JSON_HAS && end->has == RK_JSON_HAS && begin->i < INT64_MAX &&
+		    (end->i == begin->i || end->i == begin->i + 1))
+			word = "mark";
+		if ((rc = rk_json_put_word(&s->rows, RK_R_KIND, word, err)) >= 0)
+			rc = rk_chrome_put_text(s, RK_R_NAME, F_NAME, err);
+		break;
 	}
 	return rc < 0 ? rc : 1;
 }
@@ -355,7 +324,7 @@ static int v1_probe(const void *head, size_t len, bool whole, const char *file_n
 {
 	static const char *const object[] = { "{", "\"traceEvents\"", ":", "[", "{", "}", NULL };
 	static const char *const array[] = { "[", "{", "}", NULL };
-	const char *p = rk_chrome_begin(head, len), *end = (const char *)head + len;
+	const char *p = rk_json_start(head, len), *end = (const char *)head + len;
 
 	(void)whole;
 	(void)file_name;
@@ -363,7 +332,9 @@ static int v1_probe(const void *head, size_t len, bool whole, const char *file_n
 		return 0;
 	if (begins(p, end, object) || begins(p, end, bare))
 		return 95;
-	return begins(p, end, array) && rk_chrome_has(p, (size_t)(end - p), "\"ph\"") ? 92 : 0;
+	if (begins(p, end, array) && rk_chrome_has(p, (size_t)(end - p), "\"ph\""))
+		return 92;
+	return 0;
 }
 
 static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
@@ -376,7 +347,7 @@ static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 
 	if (rc < 0)
 		return rc;
-	p = rk_chrome_begin(head, len);
+	p = rk_json_start(head, len);
 	if (p && begins(p, (const char *)head + len, bare)) {
 		rk_fail(err, RK_E_FORMAT,
 			"not JSON: it begins with a comma; rocprof writes this when it recorded no "

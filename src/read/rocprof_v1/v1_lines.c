@@ -183,32 +183,11 @@ static bool is(struct rk_csv_span s, const char *word)
 	return rk_text_ieq(s.p, s.len, word);
 }
 
-static void set_number(struct rk_txt_line *l, struct rk_csv_span key, struct rk_csv_span value)
-{
-	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		enum rk_txt_field f = numbers[i].field;
-
-		if (is(key, numbers[i].key) &&
-		    rk_num_i64(value.p, value.len, &l->num[f]) == RK_NUM_OK)
-			l->has |= 1u << f;
-	}
-}
-
-/* time(dispatched,begun,ended,completed) */
-static void set_times(struct rk_txt_line *l, struct rk_csv_span value)
-{
-	struct rk_csv_span part[4];
-
-	if (rk_csv_split(value.p, value.len, part, 4) != 4 ||
-	    rk_num_i64(part[1].p, part[1].len, &l->num[RK_TXT_BEGIN]) != RK_NUM_OK ||
-	    rk_num_i64(part[2].p, part[2].len, &l->num[RK_TXT_END]) != RK_NUM_OK)
-		return;
-	l->has |= 1u << RK_TXT_BEGIN | 1u << RK_TXT_END;
-}
-
 static void set_pair(struct rk_txt_line *l, struct rk_csv_span key, struct rk_csv_span value,
 		     bool *kernel)
 {
+	struct rk_csv_span part[4];
+
 	if (value.len >= 2 && value.p[0] == '"' && value.p[value.len - 1] == '"')
 		value = (struct rk_csv_span){ value.p + 1, value.len - 2 };
 	if (is(key, "kernel-name") || is(key, "Kernel_Name")) {
@@ -219,22 +198,20 @@ static void set_pair(struct rk_txt_line *l, struct rk_csv_span key, struct rk_cs
 		l->name = value;
 	} else if (is(key, "Domain")) {
 		l->domain = value;
-	} else if (is(key, "time")) {
-		set_times(l, value);
+	} else if (is(key, "time")) { /* time(dispatched,begun,ended,completed) */
+		if (rk_csv_split(value.p, value.len, part, 4) == 4 &&
+		    rk_num_i64(part[1].p, part[1].len, &l->num[RK_TXT_BEGIN]) == RK_NUM_OK &&
+		    rk_num_i64(part[2].p, part[2].len, &l->num[RK_TXT_END]) == RK_NUM_OK)
+			l->has |= 1u << RK_TXT_BEGIN | 1u << RK_TXT_END;
 	} else {
-		set_number(l, key, value);
+		for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+			enum rk_txt_field f = numbers[i].field;
+
+			if (is(key, numbers[i].key) &&
+			    rk_num_i64(value.p, value.len, &l->num[f]) == RK_NUM_OK)
+				l->has |= 1u << f;
+		}
 	}
-}
-
-/* The bracket that closes a value: a comma or the end follows it. */
-static const char *closing(const char *p, const char *end, char c)
-{
-	bool quoted = p < end && *p == '"';
-
-	for (; p < end; p++)
-		if (*p == c && (!quoted || p[-1] == '"') && (p + 1 == end || p[1] == ','))
-			return p;
-	return NULL;
 }
 
 /* The next pair at *p, which moves past its comma; false at the end or when it is not a pair. */
@@ -242,6 +219,7 @@ static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 		      struct rk_csv_span *value)
 {
 	const char *k = *p, *open, *close;
+	bool quoted;
 
 	while (k < end && (*k == ' ' || *k == ','))
 		k++;
@@ -249,8 +227,13 @@ static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 		;
 	if (open == end || open == k || *open == ',')
 		return false;
-	close = closing(open + 1, end, *open == '(' ? ')' : ']');
-	if (!close)
+	/* a comma or the end follows the bracket that closes a value */
+	quoted = open + 1 < end && open[1] == '"';
+	for (close = open + 1; close < end; close++)
+		if (*close == (*open == '(' ? ')' : ']') && (!quoted || close[-1] == '"') &&
+		    (close + 1 == end || close[1] == ','))
+			break;
+	if (close == end)
 		return false;
 	*key = rk_csv_trim(k, (size_t)(open - k));
 	*value = (struct rk_csv_span){ open + 1, (size_t)(close - open - 1) };
@@ -260,9 +243,9 @@ static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 
 static enum rk_txt_kind kind_of(const struct rk_txt_line *l, bool kernel)
 {
-	if (!l->domain.p)
-		return kernel && rk_txt_has(l, RK_TXT_INDEX) ? RK_TXT_DISPATCH : RK_TXT_UNKNOWN;
-	if (!rk_txt_has(l, RK_TXT_BEGIN))
+	if (!l->domain.p && kernel && rk_txt_has(l, RK_TXT_INDEX))
+		return RK_TXT_DISPATCH;
+	if (!l->domain.p || !rk_txt_has(l, RK_TXT_BEGIN))
 		return RK_TXT_UNKNOWN;
 	if (is(l->domain, "ROCTX_DOMAIN"))
 		return rk_txt_has(l, RK_TXT_ID) ? RK_TXT_V2_MARK : RK_TXT_UNKNOWN;
@@ -270,20 +253,9 @@ static enum rk_txt_kind kind_of(const struct rk_txt_line *l, bool kernel)
 		return RK_TXT_UNKNOWN;
 	if (rk_text_ends(l->domain.p, l->domain.len, "_OPS_DOMAIN"))
 		return kernel ? RK_TXT_KERNEL : RK_TXT_COPY;
-	return rk_text_ends(l->domain.p, l->domain.len, "_API_DOMAIN") ? RK_TXT_API :
-									 RK_TXT_UNKNOWN;
-}
-
-/* `key(value), key[value], ...`, of results.txt and rocprofv2. */
-static void parse_pairs(const char *p, size_t len, struct rk_txt_line *ret)
-{
-	const char *end = p + len;
-	struct rk_csv_span key, value;
-	bool kernel = false;
-
-	while (next_pair(&p, end, &key, &value))
-		set_pair(ret, key, value, &kernel);
-	ret->kind = kind_of(ret, kernel);
+	if (rk_text_ends(l->domain.p, l->domain.len, "_API_DOMAIN"))
+		return RK_TXT_API;
+	return RK_TXT_UNKNOWN;
 }
 
 /* ---- any line ---- */
@@ -307,6 +279,8 @@ static bool is_preamble(const char *p, size_t len)
 void rk_txt_parse(const char *p, size_t len, struct rk_txt_line *ret)
 {
 	const char *end = p + len, *q = p;
+	struct rk_csv_span key, value;
+	bool kernel = false;
 	int64_t a, b;
 
 	*ret = (struct rk_txt_line){ .kind = RK_TXT_UNKNOWN };
@@ -322,7 +296,9 @@ void rk_txt_parse(const char *p, size_t len, struct rk_txt_line *ret)
 		set(ret, RK_TXT_BEGIN, a);
 		parse_mark(q, end, ret);
 	} else if (rk_text_iprefix(p, len, "dispatch[") || rk_text_iprefix(p, len, "Domain(")) {
-		parse_pairs(p, len, ret);
+		while (next_pair(&p, end, &key, &value))
+			set_pair(ret, key, value, &kernel);
+		ret->kind = kind_of(ret, kernel);
 	}
 }
 

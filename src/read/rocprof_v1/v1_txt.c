@@ -111,48 +111,19 @@ static void put_copy(struct rows *r, const struct rk_txt_line *l)
 	put_i64(r, RK_C_PID, l, RK_TXT_PID);
 }
 
-/* A size is one number: it goes to x. */
-static void put_sizes(struct rows *r, const struct rk_txt_line *l)
-{
-	int64_t items = l->num[RK_TXT_GRID], block = l->num[RK_TXT_BLOCK], groups = 0;
-	bool has_items = rk_txt_has(l, RK_TXT_GRID), has_block = rk_txt_has(l, RK_TXT_BLOCK);
-	bool has = has_items && has_block && items >= 0 && block > 0;
-
-	if (has)
-		groups = items / block + (items % block != 0);
-	put_i32(r, RK_K_GRID_X, groups, has);
-	put_i32(r, RK_K_BLOCK_X, block, has_block);
-	put_i32(r, RK_K_ITEMS_X, items, has_items);
-	for (unsigned i = 1; i < 3; i++) {
-		put_i32(r, RK_K_GRID_X + i, 1, has);
-		put_i32(r, RK_K_BLOCK_X + i, 1, has_block);
-		put_i32(r, RK_K_ITEMS_X + i, 1, has_items);
-	}
-}
-
-static void put_resources(struct rows *r, const struct rk_txt_line *l)
+static void put_kernel(struct rows *r, const struct rk_txt_line *l)
 {
 	static const struct {
 		unsigned column;
 		enum rk_txt_field field;
-	} sizes[] = {
+	} small[] = {
 		{ RK_K_SHARED_MEM, RK_TXT_LDS }, { RK_K_SCRATCH, RK_TXT_SCRATCH },
 		{ RK_K_VGPR, RK_TXT_VGPR },      { RK_K_ACCUM_VGPR, RK_TXT_ACCUM },
 		{ RK_K_SGPR, RK_TXT_SGPR },      { RK_K_WAVE_SIZE, RK_TXT_WAVE },
 		{ RK_K_STREAM, RK_TXT_QUEUE },
 	};
-	int64_t regs = l->num[RK_TXT_VGPR];
-
-	if (rk_txt_has(l, RK_TXT_ACCUM) &&
-	    __builtin_add_overflow(regs, l->num[RK_TXT_ACCUM], &regs))
-		regs = INT64_MAX;
-	put_i32(r, RK_K_REGS, regs, rk_txt_has(l, RK_TXT_VGPR));
-	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		put_i32(r, sizes[i].column, l->num[sizes[i].field], rk_txt_has(l, sizes[i].field));
-}
-
-static void put_kernel(struct rows *r, const struct rk_txt_line *l)
-{
+	int64_t items = l->num[RK_TXT_GRID], block = l->num[RK_TXT_BLOCK], regs, groups;
+	bool has_items = rk_txt_has(l, RK_TXT_GRID), has_block = rk_txt_has(l, RK_TXT_BLOCK), has;
 	/* the tracer's name for a barrier; we name it as all other readers do */
 	const uint8_t barrier = rk_text_ieq(l->name.p, l->name.len, "Marker") ||
 				rk_text_iprefix(l->name.p, l->name.len, "<barrier packet>") ||
@@ -165,8 +136,26 @@ static void put_kernel(struct rows *r, const struct rk_txt_line *l)
 	put(r, RK_K_BARRIER, &barrier, true);
 	put_i64(r, RK_K_START, l, RK_TXT_BEGIN);
 	put_duration(r, RK_K_DURATION, l);
-	put_sizes(r, l);
-	put_resources(r, l);
+
+	/* a size is one number: it goes to x */
+	groups = rk_grid_of(items, block);
+	has = has_items && has_block && groups != RK_NONE;
+	put_i32(r, RK_K_GRID_X, groups, has);
+	put_i32(r, RK_K_BLOCK_X, block, has_block);
+	put_i32(r, RK_K_ITEMS_X, items, has_items);
+	for (unsigned i = 1; i < 3; i++) {
+		put_i32(r, RK_K_GRID_X + i, 1, has);
+		put_i32(r, RK_K_BLOCK_X + i, 1, has_block);
+		put_i32(r, RK_K_ITEMS_X + i, 1, has_items);
+	}
+
+	regs = l->num[RK_TXT_VGPR];
+	if (rk_txt_has(l, RK_TXT_ACCUM))
+		regs = rk_add_saturated(regs, l->num[RK_TXT_ACCUM]);
+	put_i32(r, RK_K_REGS, regs, rk_txt_has(l, RK_TXT_VGPR));
+	for (unsigned i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+		put_i32(r, small[i].column, l->num[small[i].field], rk_txt_has(l, small[i].field));
+
 	put_i64(r, RK_K_DEVICE, l, RK_TXT_DEVICE);
 	put_i64(r, RK_K_QUEUE, l, RK_TXT_QUEUE);
 	put_i64(r, RK_K_DISPATCH, l, RK_TXT_INDEX);
@@ -199,23 +188,6 @@ static void put_marker(struct rows *r, const struct rk_txt_line *l, uint32_t nam
 
 /* ---- ranges ---- */
 
-static int remember(struct rows *r, const struct rk_txt_line *l, uint32_t name)
-{
-	struct range *open;
-
-	if (r->nopen == MAX_OPEN) {
-		r->dropped++;
-		return 0;
-	}
-	open = rk_grow(r->open, &r->cap_open, r->nopen + 1, sizeof(*open));
-	if (!open)
-		return rk_fail_nomem(r->err);
-	r->open = open;
-	open[r->nopen] = (struct range){ .line = *l, .name = name };
-	open[r->nopen++].line.name.p = NULL;
-	return 0;
-}
-
 /* Pushes end on the thread they began on, the last first; started ranges end by their id. */
 static bool belongs(const struct rk_txt_line *begin, const struct rk_txt_line *end)
 {
@@ -227,27 +199,6 @@ static bool belongs(const struct rk_txt_line *begin, const struct rk_txt_line *e
 	return begin->num[RK_TXT_ID] == end->num[RK_TXT_ID];
 }
 
-static int end_range(struct rows *r, const struct rk_txt_line *l)
-{
-	struct range range;
-	size_t i = r->nopen;
-
-	while (i > 0 && !belongs(&r->open[i - 1].line, l))
-		i--;
-	if (i == 0) {
-		r->unmatched++;
-		return 0;
-	}
-	range = r->open[i - 1];
-	memmove(&r->open[i - 1], &r->open[i], (r->nopen - i) * sizeof(*r->open));
-	r->nopen--;
-	range.line.num[RK_TXT_END] = l->num[RK_TXT_BEGIN];
-	range.line.has |= 1u << RK_TXT_END;
-	put_marker(r, &range.line, range.name, "range");
-	r->b.nrows += r->rc == 0;
-	return r->rc;
-}
-
 /*
  * rocprofv2 prints marks and pushes the same way, so a pop cannot be matched to its push: such
  * ranges have no end. Those with an id have one, in a line without a message.
@@ -256,6 +207,9 @@ static int put_mark(struct rows *r, struct rk_txt_line l)
 {
 	static const int64_t push = 1, start = 3, stop = 4;
 	bool v2 = l.kind == RK_TXT_V2_MARK, mark = v2 && !l.num[RK_TXT_ID];
+	const char *kind = "mark";
+	struct range *open;
+	size_t i = r->nopen;
 	uint32_t name = 0;
 
 	if (mark && !l.name.p) {
@@ -268,31 +222,45 @@ static int put_mark(struct rows *r, struct rk_txt_line l)
 		r->rc = rk_strtab_add(r->ctx->names, l.name.p, l.name.len, &name, r->err);
 	if (r->rc < 0)
 		return r->rc;
-	if (!mark && (l.num[RK_TXT_OP] == push || l.num[RK_TXT_OP] == start))
-		return remember(r, &l, name);
-	if (!mark && l.num[RK_TXT_OP])
-		return end_range(r, &l);
-	/* a mark has no length; in rocprofv2's output it may be a range */
-	l.num[RK_TXT_END] = l.num[RK_TXT_BEGIN];
-	if (!v2)
+
+	if (!mark && (l.num[RK_TXT_OP] == push || l.num[RK_TXT_OP] == start)) {
+		if (r->nopen == MAX_OPEN) {
+			r->dropped++;
+			return 0;
+		}
+		open = rk_grow(r->open, &r->cap_open, r->nopen + 1, sizeof(*open));
+		if (!open)
+			return rk_fail_nomem(r->err);
+		r->open = open;
+		open[r->nopen] = (struct range){ .line = l, .name = name };
+		open[r->nopen++].line.name.p = NULL;
+		return 0;
+	}
+
+	if (!mark && l.num[RK_TXT_OP]) { /* the end of a range */
+		int64_t end = l.num[RK_TXT_BEGIN];
+
+		while (i > 0 && !belongs(&r->open[i - 1].line, &l))
+			i--;
+		if (i == 0) {
+			r->unmatched++;
+			return 0;
+		}
+		l = r->open[i - 1].line;
+		name = r->open[i - 1].name;
+		kind = "range";
+		memmove(&r->open[i - 1], &r->open[i], (r->nopen - i) * sizeof(*r->open));
+		r->nopen--;
+		l.num[RK_TXT_END] = end;
 		l.has |= 1u << RK_TXT_END;
-	put_marker(r, &l, name, "mark");
+	} else { /* a mark has no length; in rocprofv2's output it may be a range */
+		l.num[RK_TXT_END] = l.num[RK_TXT_BEGIN];
+		if (!v2)
+			l.has |= 1u << RK_TXT_END;
+	}
+	put_marker(r, &l, name, kind);
 	r->b.nrows += r->rc == 0;
 	return r->rc;
-}
-
-/* A row for the next range that never ended; 0 when there is none. */
-static int put_open(struct rows *r, struct rk_error *err)
-{
-	if (!r->nopen)
-		return 0;
-	r->err = err;
-	r->rc = 0;
-	r->unclosed++;
-	put_marker(r, &r->open[r->nopen - 1].line, r->open[r->nopen - 1].name, "range");
-	r->nopen--;
-	r->b.nrows += r->rc == 0;
-	return r->rc < 0 ? r->rc : 1;
 }
 
 /* Adds a row if the line gives one. */
@@ -333,15 +301,9 @@ static int put_line(struct rows *r, const struct rk_txt_line *l, struct rk_error
 
 /* ---- the reader ---- */
 
-struct reader {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-};
-
 struct source {
 	struct rk_source base;
-	struct reader *r;
+	struct rk_plain_reader *r;
 	struct rk_lines lines;
 	struct rows rows;
 	uint64_t unknown, unknown_line, cut_line;
@@ -388,31 +350,17 @@ static int txt_probe(const void *head, size_t len, bool whole, const char *file_
 	return g.tables & ~RK_TABLE_BIT(RK_COUNTERS) && g.records > g.unknown ? 85 : 0;
 }
 
-static void txt_close(struct rk_reader *base)
-{
-	struct reader *r = (struct reader *)base;
-
-	rk_instream_close(r->in);
-	rk_free(r);
-}
-
 static int txt_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		    struct rk_error *err)
 {
-	struct reader *r = rk_calloc(1, sizeof(*r));
 	const void *head = NULL;
 	size_t len = 0;
-	int rc = r ? rk_instream_head(in, &head, &len, err) : rk_fail_nomem(err);
+	int rc = rk_instream_head(in, &head, &len, err);
 
-	if (rc < 0) {
-		rk_free(r);
+	if (rc < 0)
 		return rc;
-	}
-	*r = (struct reader){ .in = in, .ctx = ctx };
-	r->base.ops = &rk_reader_rocprof_v1_txt;
-	r->base.tables = look(head, len, len < (64 << 10)).tables;
-	*ret = &r->base;
-	return 0;
+	return rk_plain_reader_open(&rk_reader_rocprof_v1_txt,
+				    look(head, len, len < (64 << 10)).tables, in, ctx, ret, err);
 }
 
 static void tell(const struct source *s)
@@ -449,38 +397,45 @@ static void tell(const struct source *s)
 static int step(struct source *s, struct rk_error *err)
 {
 	struct rk_txt_line l;
+	struct rows *r = &s->rows;
+	const struct range *open;
 	const char *p;
 	size_t len;
-	int rc = s->done ? 0 : rk_lines_next(&s->lines, &p, &len, err);
+	int rc = 0;
 
+	if (!s->done)
+		rc = rk_lines_next(&s->lines, &p, &len, err);
 	if (rc <= 0) {
 		s->done = true;
-		return rc < 0 ? rc : put_open(&s->rows, err);
+		if (rc < 0 || !r->nopen)
+			return rc;
+		/* a row for the next range that never ended */
+		r->err = err;
+		r->rc = 0;
+		r->unclosed++;
+		open = &r->open[--r->nopen];
+		put_marker(r, &open->line, open->name, "range");
+		r->b.nrows += r->rc == 0;
+		return r->rc < 0 ? r->rc : 1;
 	}
 	rk_txt_parse(p, len, &l);
 	if (l.kind == RK_TXT_UNKNOWN && !s->lines.ended)
 		s->cut_line = s->lines.number;
 	else if (l.kind == RK_TXT_UNKNOWN && !s->unknown++)
 		s->unknown_line = s->lines.number;
-	rc = put_line(&s->rows, &l, err);
+	rc = put_line(r, &l, err);
 	return rc < 0 ? rc : 1;
 }
 
 static int txt_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct source *s = (struct source *)base;
-	const struct rk_context *ctx = s->r->ctx;
-	uint64_t done, total;
-	int rc = 1;
+	int rc = rk_reader_progress(s->r->in, s->r->ctx, err);
 
-	if (ctx->progress) {
-		rk_instream_progress(s->r->in, &done, &total);
-		if (ctx->progress(ctx->progress_arg, done, total))
-			rc = rk_fail(err, RK_E_CANCELLED, "cancelled");
-	}
 	rk_builder_reset(&s->rows.b);
-	while (rc > 0 && s->rows.b.nrows < s->rows.b.cap)
-		rc = step(s, err);
+	while (rc >= 0 && s->rows.b.nrows < s->rows.b.cap)
+		if ((rc = step(s, err)) == 0)
+			break;
 	if (rc < 0) {
 		rk_error_at(err, rk_instream_path(s->r->in), s->lines.number, 0);
 		return rc;
@@ -506,7 +461,7 @@ static const struct rk_source_ops txt_source_ops = { .next = txt_next, .close = 
 static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err)
 {
-	struct reader *r = (struct reader *)base;
+	struct rk_plain_reader *r = (struct rk_plain_reader *)base;
 	struct source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
@@ -516,10 +471,8 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	s->base = (struct rk_source){ &txt_source_ops, rk_table_schema(t) };
 	s->r = r;
 	s->rows.ctx = r->ctx;
-	rc = rk_builder_init(&s->rows.b, s->base.schema, RK_BATCH_ROWS, err);
-	if (rc == 0)
-		rc = rk_lines_begin(&s->lines, r->in, err);
-	if (rc < 0) {
+	if ((rc = rk_builder_init(&s->rows.b, s->base.schema, RK_BATCH_ROWS, err)) < 0 ||
+	    (rc = rk_lines_begin(&s->lines, r->in, err)) < 0) {
 		txt_source_close(&s->base);
 		return rc;
 	}
@@ -544,7 +497,7 @@ const struct rk_reader_ops rk_reader_rocprof_v1_txt = {
 	.probe = txt_probe,
 	.open = txt_open,
 	.scan = txt_scan,
-	.close = txt_close,
+	.close = rk_plain_reader_close,
 	.serial = true,
 	.precedence_of = txt_precedence,
 };

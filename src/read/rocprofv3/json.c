@@ -196,17 +196,12 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 
 static int v3j_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	const char *p = head, *end = p + len;
+	const char *p = rk_json_start(head, len), *end = (const char *)head + len;
 
 	(void)whole;
 	(void)file_name;
-	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-		p += 3;
-	while (p < end && strchr(" \t\r\n", *p) && *p)
-		p++;
-	if (p == end || *p != '{')
-		return 0;
-	if (!memmem(p, (size_t)(end - p), "\"rocprofiler-sdk-tool\"", sizeof(top_key) + 1))
+	if (!p || *p != '{' ||
+	    !memmem(p, (size_t)(end - p), "\"rocprofiler-sdk-tool\"", sizeof(top_key) + 1))
 		return 0;
 	return 95;
 }

@@ -234,7 +234,7 @@ static int marker_row(struct v3j_scan *s, struct rk_error *err)
 	domain = rk_strtab_borrow(s->names.ctx->names, rk_v3j_kind_name(&s->names, &v[CR_KIND]),
 				  &len);
 	kind = rk_v3_marker_kind(domain, len, v[CR_START].i != v[CR_END].i);
-	return rk_json_put_text(&s->rows, RK_R_KIND, kind, strlen(kind), err) < 0 ? RK_E_NOMEM : 1;
+	return rk_json_put_word(&s->rows, RK_R_KIND, kind, err) < 0 ? RK_E_NOMEM : 1;
 }
 
 /* ---- copies ---- */

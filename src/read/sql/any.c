@@ -10,6 +10,7 @@
 #include "read/sql/sql.h"
 
 extern const struct rk_reader_ops rk_reader_sqlite_any;
+
 static int any_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	(void)whole;
@@ -17,48 +18,44 @@ static int any_probe(const void *head, size_t len, bool whole, const char *file_
 	return rk_sql_has_magic(head, len) ? 30 : 0;
 }
 
-static bool has_table(const struct rk_sqlite_table *tables, size_t n, const char *prefix)
+/* How well a format matches these tables; 0: not at all. */
+static int score_of(const struct rk_reader_ops *ops, const struct rk_sqlite_table *tables, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rk_text_iprefix(tables[i].name, strlen(tables[i].name), prefix))
-			return true;
-	return false;
-}
-
-/* The reader that matches these tables best, or NULL. */
-static const struct rk_reader_ops *owner_of(const struct rk_sqlite_table *tables, size_t n)
-{
-	const struct rk_reader_ops *ops, *best = NULL;
 	int score = 0;
 
-	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++)
-		for (const struct rk_db_sign *s = ops->db_signs; s && s->prefix; s++)
-			if (s->score > score && has_table(tables, n, s->prefix)) {
+	for (const struct rk_db_sign *s = ops->db_signs; s && s->prefix; s++)
+		for (size_t i = 0; s->score > score && i < n; i++)
+			if (rk_text_iprefix(tables[i].name, strlen(tables[i].name), s->prefix))
 				score = s->score;
-				best = ops;
-			}
-	return best;
+	return score;
 }
 
 static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		    struct rk_error *err)
 {
-	const struct rk_reader_ops *owner = NULL;
+	const struct rk_reader_ops *ops, *owner = NULL;
 	const char *path, *label = rk_instream_path(in);
 	struct rk_sqlite_table *tables = NULL;
 	struct rk_sqlite *db = NULL;
 	size_t n = 0;
-	int rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err);
+	int rc, best = 0;
 
-	if (rc == 0)
-		rc = rk_sqlite_open(path, label, ctx->tmpdir, &db, err);
-	if (rc == 0)
-		rc = rk_sqlite_tables(db, "", &tables, &n, err);
-	if (rc == 0)
-		owner = owner_of(tables, n);
-	if (rc == 0 && !owner)
+	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||
+	    (rc = rk_sqlite_open(path, label, ctx->tmpdir, &db, err)) < 0 ||
+	    (rc = rk_sqlite_tables(db, "", &tables, &n, err)) < 0)
+		goto out;
+	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
+		int score = score_of(ops, tables, n);
+
+		if (score > best) {
+			best = score;
+			owner = ops;
+		}
+	}
+	if (!owner)
 		rc = rk_fail(err, RK_E_UNSUPPORTED,
 			     "'%s' is a database without tables rockit knows", label);
+out:
 	rk_sqlite_tables_free(tables, n);
 	rk_sqlite_close(db);
 	if (rc < 0) {

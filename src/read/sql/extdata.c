@@ -188,9 +188,12 @@ static void put_utf8(struct rk_bytes *out, uint32_t c)
 /* v.s[i] is the 'u' of \uXXXX; returns the index of its last character. */
 static size_t put_escape_u(struct rk_bytes *out, struct sql_span v, size_t i)
 {
-	int hi = v.len - i > 4 ? hex4(v.s + i + 1) : -1, lo = -1;
-	bool high = hi >= 0xd800 && hi < 0xdc00;
+	int hi = -1, lo = -1;
+	bool high;
 
+	if (v.len - i > 4)
+		hi = hex4(v.s + i + 1);
+	high = hi >= 0xd800 && hi < 0xdc00;
 	if (hi < 0) {
 		put_utf8(out, 0xfffd);
 		return i;

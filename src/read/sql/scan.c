@@ -113,7 +113,9 @@ static int open_database(struct sql_reader *r, struct rk_error *err)
 	if (!r->base.tables)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is a database without %s tables", label,
 			       f->what);
-	return f->opened ? f->opened(r, err) : 0;
+	if (f->opened)
+		return f->opened(r, err);
+	return 0;
 }
 
 static void free_reader(struct sql_reader *r)
@@ -280,19 +282,6 @@ static void flush_warnings(struct sql_scan *s)
 	s->wrong = s->range = 0;
 }
 
-static int enter_set(struct sql_scan *s, struct rk_error *err)
-{
-	const struct sql_format *f = s->r->format;
-	int rc = 0;
-
-	s->suffix = suffix_of(s->r, s->set);
-	s->part = s->nth = 0;
-	s->set_open = true;
-	for (size_t i = 0; rc == 0 && i < f->ndims; i++)
-		rc = rk_sql_dim_open(&s->dims[i], s->r, &f->dims[i], s->suffix, err);
-	return rc;
-}
-
 static void leave_set(struct sql_scan *s)
 {
 	if (s->r->format->leave)
@@ -311,12 +300,17 @@ static int enter_part(struct sql_scan *s, struct rk_error *err)
 	const struct rk_sqlite_table *t = rk_sql_table(s->r, p->table, s->suffix);
 	struct rk_sqlite_column columns[RK_SQLITE_MAX_COLUMNS];
 	struct rk_error cause = { 0 };
-	int rc = 0;
+	int rc;
 
 	if (t && p->fits && !p->fits(s->r, t))
 		t = NULL;
-	s->nth_name = t && p->nth ? p->nth(t, s->nth) : NULL;
-	if (t && (!p->nth || s->nth_name)) {
+	s->nth_name = NULL;
+	if (t && p->nth) {
+		s->nth_name = p->nth(t, s->nth);
+		if (!s->nth_name)
+			t = NULL;
+	}
+	if (t) {
 		for (size_t i = 0; i < p->ncolumns; i++) {
 			uint64_t serves = p->columns[i].serves;
 			bool wanted = serves == SQL_ALWAYS || serves & s->want;
@@ -330,12 +324,14 @@ static int enter_part(struct sql_scan *s, struct rk_error *err)
 		rc = rk_sqlite_cursor_open(s->r->db, t, columns, p->ncolumns, RK_SQLITE_STORED,
 					   &s->c, &cause);
 		rc = rk_sql_damage(s->r, &cause, rc, err);
+		if (rc < 0)
+			return rc;
 	}
-	if (rc == 0 && !s->c) {
+	if (!s->c) {
 		s->part++;
 		s->nth = 0;
 	}
-	return rc;
+	return 0;
 }
 
 /* One row, or the end of the part; a damaged table ends where the damage begins. */
@@ -393,7 +389,9 @@ static uint64_t bytes_done(const struct sql_scan *s)
 static int scan_next(struct rk_source *src, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct sql_scan *s = (struct sql_scan *)src;
+	const struct sql_format *f = s->r->format;
 	const struct rk_context *ctx = s->r->ctx;
+	int rc;
 
 	flush_warnings(s);
 	if (ctx->progress &&
@@ -401,10 +399,17 @@ static int scan_next(struct rk_source *src, const struct rk_batch **batch, struc
 		return rk_fail(err, RK_E_CANCELLED, "cancelled");
 	rk_builder_reset(&s->b);
 	while (s->b.nrows < s->b.cap && s->set < s->r->nsets) {
-		int rc = s->set_open ? 0 : enter_set(s, err);
-
-		if (rc < 0)
-			return rc;
+		if (!s->set_open) {
+			s->suffix = suffix_of(s->r, s->set);
+			s->part = s->nth = 0;
+			s->set_open = true;
+			for (size_t i = 0; i < f->ndims; i++) {
+				rc = rk_sql_dim_open(&s->dims[i], s->r, &f->dims[i], s->suffix,
+						     err);
+				if (rc < 0)
+					return rc;
+			}
+		}
 		rc = s->plan->fill ? s->plan->fill(s, err) : fill_from_parts(s, err);
 		if (rc < 0)
 			return rc;
@@ -429,58 +434,27 @@ static void scan_close(struct rk_source *src)
 
 /* ---- opening a scan ---- */
 
-/* A constant is the same in every row of every batch: written once. */
-static int put_constant(struct sql_scan *s, unsigned field, int64_t id, struct rk_error *err)
+/* A constant is the same in every row of every batch: written once. The id, or else that of `word`. */
+static int put_constant(struct sql_scan *s, unsigned field, int64_t id, const char *word,
+			struct rk_error *err)
 {
-	uint32_t *col;
+	uint32_t *col, word_id;
+	int rc;
 
-	if (!(s->want & SQL_BIT(field)) || id == RK_NONE)
+	if (!(s->want & SQL_BIT(field)) || (id == RK_NONE && !word))
 		return 0;
+	if (id == RK_NONE) {
+		rc = rk_strtab_adds(s->r->ctx->names, word, &word_id, err);
+		if (rc < 0)
+			return rc;
+		id = word_id;
+	}
 	col = rk_builder_column(&s->b, field);
 	if (!col)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < s->b.cap; i++)
 		col[i] = (uint32_t)id;
 	return 0;
-}
-
-static int put_constant_word(struct sql_scan *s, unsigned field, const char *word,
-			     struct rk_error *err)
-{
-	uint32_t id;
-	int rc;
-
-	if (!(s->want & SQL_BIT(field)))
-		return 0;
-	rc = rk_strtab_add(s->r->ctx->names, word, strlen(word), &id, err);
-	return rc < 0 ? rc : put_constant(s, field, id, err);
-}
-
-static int make_columns(struct sql_scan *s, struct rk_error *err)
-{
-	const struct sql_plan *plan = s->plan;
-	uint64_t fields = plan->gives;
-	int rc = 0;
-
-	for (size_t i = 0; i < plan->nparts; i++)
-		for (size_t k = 0; k < plan->parts[i].ncolumns; k++)
-			if (plan->parts[i].columns[k].serves != SQL_ALWAYS)
-				fields |= plan->parts[i].columns[k].serves;
-	fields &= s->want;
-	for (unsigned f = 0; f < s->b.schema->nfields; f++) {
-		if (!(fields & SQL_BIT(f)))
-			continue;
-		s->col[f] = rk_builder_column(&s->b, f);
-		if (!s->col[f])
-			return rk_fail_nomem(err);
-	}
-	if (plan->node_field)
-		rc = put_constant(s, plan->node_field, s->r->node, err);
-	if (rc == 0 && plan->table == RK_KERNELS)
-		rc = put_constant_word(s, RK_K_SOURCE, s->r->format->source, err);
-	if (rc == 0 && plan->table == RK_KERNELS)
-		rc = put_constant_word(s, RK_K_CLOCK, s->r->format->clock, err);
-	return rc;
 }
 
 int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
@@ -490,6 +464,7 @@ int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct r
 	struct sql_reader *r = (struct sql_reader *)base;
 	const struct sql_plan *plan = r->format->plans, *end = plan + r->format->nplans;
 	struct sql_scan *s;
+	uint64_t fields;
 	int rc;
 
 	while (plan < end && plan->table != t)
@@ -504,8 +479,31 @@ int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct r
 	s->plan = plan;
 	s->want = want;
 	rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
-	if (rc == 0)
-		rc = make_columns(s, err);
+	if (rc < 0)
+		goto out;
+
+	/* columns for the fields that the plan gives; the rest are absent */
+	fields = plan->gives;
+	for (size_t i = 0; i < plan->nparts; i++)
+		for (size_t k = 0; k < plan->parts[i].ncolumns; k++)
+			if (plan->parts[i].columns[k].serves != SQL_ALWAYS)
+				fields |= plan->parts[i].columns[k].serves;
+	fields &= want;
+	for (unsigned f = 0; f < s->b.schema->nfields; f++) {
+		if (!(fields & SQL_BIT(f)))
+			continue;
+		s->col[f] = rk_builder_column(&s->b, f);
+		if (!s->col[f]) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	}
+	if (plan->node_field && (rc = put_constant(s, plan->node_field, r->node, NULL, err)) < 0)
+		goto out;
+	if (t == RK_KERNELS &&
+	    (rc = put_constant(s, RK_K_SOURCE, RK_NONE, r->format->source, err)) >= 0)
+		rc = put_constant(s, RK_K_CLOCK, RK_NONE, r->format->clock, err);
+out:
 	if (rc < 0) {
 		scan_close(&s->base);
 		return rc;

@@ -186,6 +186,14 @@ static inline int64_t rk_sql_cell(struct sql_scan *s, unsigned i)
 	return v;
 }
 
+/* The same of column `i`, or of `other` where `i` has none. */
+static inline int64_t rk_sql_cell_or(struct sql_scan *s, unsigned i, unsigned other)
+{
+	int64_t v = rk_sql_cell(s, i);
+
+	return v == RK_NONE ? rk_sql_cell(s, other) : v;
+}
+
 void rk_sql_put_null(struct sql_scan *s, unsigned field, size_t row);
 /* A bool, or a value that does not fit int32: null, and counted. */
 void rk_sql_put_other(struct sql_scan *s, unsigned field, size_t row, int64_t v);
