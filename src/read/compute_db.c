@@ -7,8 +7,6 @@
  */
 #include "read/sql/sql.h"
 
-extern const struct rk_reader_ops rk_reader_compute_db;
-
 enum { KERNEL_NAMES }; /* dim */
 
 enum { K_KERNEL, K_DISPATCH, K_DEVICE, K_START, K_END, K_NCOLUMNS };
@@ -180,7 +178,7 @@ static const struct sql_dim_def dims[] = {
 };
 
 static const struct sql_format format = {
-	.ops = &rk_reader_compute_db,
+	.marks = { "CREATE TABLE compute_" },
 	.source = "rocprof-compute-db",
 	.clock = "unknown",
 	.what = "rocprof-compute",
@@ -193,21 +191,6 @@ static const struct sql_format format = {
 	.opened = find_host,
 };
 
-static int compute_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	static const char *const marks[] = { "CREATE TABLE compute_" };
-
-	(void)whole;
-	(void)file_name;
-	return rk_sql_has_mark(head, len, marks, 1) ? 96 : 0;
-}
-
-static int compute_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			struct rk_error *err)
-{
-	return rk_sql_open(&format, in, ctx, ret, err);
-}
-
 static const struct rk_db_sign signs[] = { { "compute_dispatch", 80 },
 					   { "compute_workload", 80 },
 					   { 0 } };
@@ -215,10 +198,11 @@ static const struct rk_db_sign signs[] = { { "compute_dispatch", 80 },
 const struct rk_reader_ops rk_reader_compute_db = {
 	.name = "rocprof-compute-db",
 	.help = "analysis database of rocprof-compute",
-	.probe = compute_probe,
-	.open = compute_open,
+	.probe = rk_sql_probe,
+	.open = rk_sql_open,
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
+	.format = &format,
 	.serial = true,
 	.db_signs = signs,
 };

@@ -7,10 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "codec/csv/csv.h"
-#include "read/reader.h"
-
-extern const struct rk_reader_ops rk_reader_library_csv, rk_reader_nvtx_csv, rk_reader_sysinfo_csv;
+#include "read/rocprofv3/csv.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -23,29 +20,30 @@ struct headed {
 	uint64_t want;    /* of the scan */
 };
 
+struct headed_format {
+	const char *must[7],
+		*either[2]; /* a header has all of these, and one of those if there are any */
+	enum rk_table table;
+	const char *word; /* in every row */
+};
+
 static bool has(const struct rk_csv_header *h, const char *name)
 {
 	return rk_csv_header_find(h, name) >= 0;
 }
 
-/*
- * A probe's answer: 90 when the header has all names of `must` and one of `either`, both ended by NULL;
- * else 0, or RK_E_NOMEM.
- */
-static int probe(const void *head, size_t len, bool whole, const char *const *must,
-		 const char *const *either)
+static int headed_probe(const struct rk_head *head)
 {
+	const struct headed_format *f = head->format;
 	struct rk_csv_header h;
-	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
+	bool yes;
+	int rc = rk_csv_header_parse(head->data, head->len, head->whole, &h, NULL);
 
 	if (rc < 0)
 		return rc == RK_E_NOMEM ? rc : 0;
-	while (*must && has(&h, *must))
-		must++;
-	while (*either && !has(&h, *either))
-		either++;
+	yes = rk_v3_has_all(&h, f->must, 7) && (!f->either[0] || rk_v3_has_any(&h, f->either, 2));
 	rk_csv_header_release(&h);
-	return !*must && *either ? 90 : 0;
+	return yes ? 90 : 0;
 }
 
 static void headed_close(struct rk_reader *base)
@@ -57,10 +55,10 @@ static void headed_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-static int open_headed(const struct rk_reader_ops *ops, enum rk_table t, const char *word,
-		       struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		       struct rk_error *err)
+static int headed_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+		       struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
+	const struct headed_format *f = ops->format;
 	struct headed *r = rk_calloc(1, sizeof(*r));
 	const void *head = NULL;
 	size_t len = 0;
@@ -69,11 +67,11 @@ static int open_headed(const struct rk_reader_ops *ops, enum rk_table t, const c
 	if (!r)
 		return rk_fail_nomem(err);
 	r->base.ops = ops;
-	r->base.tables = RK_TABLE_BIT(t);
+	r->base.tables = RK_TABLE_BIT(f->table);
 	r->ctx = ctx;
 	if ((rc = rk_instream_head(in, &head, &len, err)) < 0 ||
 	    (rc = rk_csv_header_parse(head, len, true, &r->header, err)) < 0 ||
-	    (rc = rk_strtab_adds(ctx->names, word, &r->word_id, err)) < 0) {
+	    (rc = rk_strtab_adds(ctx->names, f->word, &r->word_id, err)) < 0) {
 		headed_close(&r->base); /* without `in`, which is the caller's on failure */
 		return rc;
 	}
@@ -97,20 +95,6 @@ static const struct rk_csv_bind library_binds[] = {
 	{ 0 },
 };
 
-static int library_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	static const char *const must[] = { "library", "config", "calls", NULL };
-
-	(void)file_name;
-	return probe(head, len, whole, must, must);
-}
-
-static int library_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			struct rk_error *err)
-{
-	return open_headed(&rk_reader_library_csv, RK_LIBRARY_CALLS, "", in, ctx, ret, err);
-}
-
 static int library_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 			struct rk_source **ret, struct rk_error *err)
 {
@@ -127,13 +111,20 @@ static int library_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	return rk_csv_scan_open(&scan, r->ctx, ret, err);
 }
 
+static const struct headed_format library = {
+	.must = { "library", "config", "calls" },
+	.table = RK_LIBRARY_CALLS,
+	.word = "",
+};
+
 const struct rk_reader_ops rk_reader_library_csv = {
 	.name = "library-csv",
 	.help = "library_trace.csv of a run, or of madengine",
-	.probe = library_probe,
-	.open = library_open,
+	.probe = headed_probe,
+	.open = headed_open,
 	.scan = library_scan,
 	.close = headed_close,
+	.format = &library,
 };
 
 /* ---- NVTX push/pop ranges as `nsys stats --report nvtx_pushpop_trace` writes them ---- */
@@ -155,21 +146,6 @@ static const struct rk_csv_bind nvtx_binds[] = {
 	{ "RangeStack", RK_CELL_SKIP, 0, NULL },
 	{ 0 },
 };
-
-static int nvtx_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	static const char *const must[] = { "Start(ns)", "End(ns)",    "Name",    "PID",
-					    "TID",       "RangeStack", "RangeId", NULL };
-
-	(void)file_name;
-	return probe(head, len, whole, must, must);
-}
-
-static int nvtx_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		     struct rk_error *err)
-{
-	return open_headed(&rk_reader_nvtx_csv, RK_MARKERS, "range", in, ctx, ret, err);
-}
 
 /* The duration column holds the end so far. */
 static int nvtx_finish(void *arg, struct rk_builder *b, struct rk_error *err)
@@ -216,13 +192,20 @@ static int nvtx_scan(struct rk_reader *base, enum rk_table t, uint64_t want, str
 	return rk_csv_scan_open(&scan, r->ctx, ret, err);
 }
 
+static const struct headed_format nvtx = {
+	.must = { "Start(ns)", "End(ns)", "Name", "PID", "TID", "RangeStack", "RangeId" },
+	.table = RK_MARKERS,
+	.word = "range",
+};
+
 const struct rk_reader_ops rk_reader_nvtx_csv = {
 	.name = "nvtx-csv",
 	.help = "NVTX push/pop trace of Nsight Systems as CSV",
-	.probe = nvtx_probe,
-	.open = nvtx_open,
+	.probe = headed_probe,
+	.open = headed_open,
 	.scan = nvtx_scan,
 	.close = headed_close,
+	.format = &nvtx,
 };
 
 /*
@@ -282,19 +265,10 @@ static const struct rk_csv_bind processes[] = {
 	{ NULL },
 };
 
-static int sysinfo_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int sysinfo_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+			struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
-	static const char *const must[] = { "workload_name", "ip_blocks", NULL };
-	static const char *const either[] = { "gpu_arch", "gpu_soc", NULL };
-
-	(void)file_name;
-	return probe(head, len, whole, must, either);
-}
-
-static int sysinfo_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			struct rk_error *err)
-{
-	int rc = open_headed(&rk_reader_sysinfo_csv, RK_AGENTS, "GPU", in, ctx, ret, err);
+	int rc = headed_open(ops, in, ctx, ret, err);
 
 	if (rc < 0)
 		return rc;
@@ -390,11 +364,19 @@ static int sysinfo_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	return rk_csv_scan_open(&scan, r->ctx, ret, err);
 }
 
+static const struct headed_format sysinfo = {
+	.must = { "workload_name", "ip_blocks" },
+	.either = { "gpu_arch", "gpu_soc" },
+	.table = RK_AGENTS,
+	.word = "GPU",
+};
+
 const struct rk_reader_ops rk_reader_sysinfo_csv = {
 	.name = "sysinfo-csv",
 	.help = "sysinfo.csv of rocprof-compute and omniperf",
-	.probe = sysinfo_probe,
+	.probe = headed_probe,
 	.open = sysinfo_open,
 	.scan = sysinfo_scan,
 	.close = headed_close,
+	.format = &sysinfo,
 };

@@ -97,6 +97,12 @@ static inline void rk_json_put_value(struct rk_json_scan *s, unsigned field,
 	rk_json_put_null(s, field);
 }
 
+static inline const struct rk_json_value *rk_json_either(const struct rk_json_value *a,
+							 const struct rk_json_value *b)
+{
+	return a->has == RK_JSON_HAS ? a : b;
+}
+
 /* Start and end -> start and duration; null where unknown. */
 void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration,
 		       const struct rk_json_value *from, const struct rk_json_value *to);

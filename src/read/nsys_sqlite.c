@@ -9,8 +9,6 @@
 #include "base/text.h"
 #include "read/sql/sql.h"
 
-extern const struct rk_reader_ops rk_reader_nsys_sqlite;
-
 enum { STRINGS }; /* dim */
 
 /* Ids of processes and threads are packed: 8 bits hardware, 8 VM, 24 process, 24 thread. */
@@ -375,7 +373,8 @@ static const struct sql_dim_def dims[] = {
 };
 
 static const struct sql_format format = {
-	.ops = &rk_reader_nsys_sqlite,
+	.marks = { "CREATE TABLE CUPTI_ACTIVITY_KIND_", "CREATE TABLE TARGET_INFO_",
+		   "CREATE TABLE StringIds" },
 	.source = "nsys-sqlite",
 	.clock = "unknown",
 	.what = "Nsight Systems",
@@ -388,23 +387,6 @@ static const struct sql_format format = {
 	.opened = find_host,
 };
 
-static int nsys_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	static const char *const marks[] = { "CREATE TABLE CUPTI_ACTIVITY_KIND_",
-					     "CREATE TABLE TARGET_INFO_",
-					     "CREATE TABLE StringIds" };
-
-	(void)whole;
-	(void)file_name;
-	return rk_sql_has_mark(head, len, marks, 3) ? 96 : 0;
-}
-
-static int nsys_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		     struct rk_error *err)
-{
-	return rk_sql_open(&format, in, ctx, ret, err);
-}
-
 static const struct rk_db_sign signs[] = { { "CUPTI_ACTIVITY_KIND_", 90 },
 					   { "NVTX_EVENTS", 90 },
 					   { 0 } };
@@ -412,10 +394,11 @@ static const struct rk_db_sign signs[] = { { "CUPTI_ACTIVITY_KIND_", 90 },
 const struct rk_reader_ops rk_reader_nsys_sqlite = {
 	.name = "nsys-sqlite",
 	.help = "SQLite exports of Nsight Systems",
-	.probe = nsys_probe,
-	.open = nsys_open,
+	.probe = rk_sql_probe,
+	.open = rk_sql_open,
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
+	.format = &format,
 	.serial = true,
 	.db_signs = signs,
 };

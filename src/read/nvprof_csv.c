@@ -15,8 +15,6 @@
 #include "read/oddities.h"
 #include "read/reader.h"
 
-extern const struct rk_reader_ops rk_reader_nvprof_csv;
-
 enum { MAX_CELLS = 256, PREAMBLE_LINES = 1000 };
 
 enum column {
@@ -200,17 +198,15 @@ static bool read_header(const char *line, size_t len, struct cell *cells, int *a
 	       at[DEVICE] >= 0;
 }
 
-static int nvprof_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int nvprof_probe(const struct rk_head *head)
 {
-	const char *pos = head, *end = pos + len, *line;
+	const char *pos = head->data, *end = pos + head->len, *line;
 	struct cell cells[MAX_CELLS];
 	int at[NCOLUMNS];
 	unsigned ncols;
 	int64_t pid;
 	size_t n;
 
-	(void)whole;
-	(void)file_name;
 	for (int i = 0; i < PREAMBLE_LINES && rk_lines_take(&pos, end, &line, &n); i++) {
 		if (n >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {
 			line += 3;
@@ -547,12 +543,11 @@ static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	return 0;
 }
 
-static int nvprof_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		       struct rk_error *err)
+static int nvprof_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+		       struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
-	return rk_plain_reader_open(&rk_reader_nvprof_csv,
-				    RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY), in, ctx,
-				    ret, err);
+	return rk_plain_reader_open(ops, RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY), in,
+				    ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_nvprof_csv = {

@@ -48,21 +48,25 @@ struct rk_db_sign {
 	int score;          /* how certain it is that the file has this format, as for probe */
 };
 
+/* What a probe decides by. */
+struct rk_head {
+	const char *data; /* up to 64 KiB of unpacked content */
+	size_t len;
+	bool whole;         /* it is the whole content */
+	const void *format; /* of the reader that is asked */
+};
+
 struct rk_reader_ops {
 	const char *name; /* stable word for -v and JSON: "rocprofv3-csv" */
 	const char *help; /* one line for `rockit help formats` */
-	/*
-	 * How certain it is that these bytes are this format: 0 (no) to 100 (yes), or RK_E_NOMEM.
-	 * head holds up to 64 KiB of unpacked content (whole: it is the whole content); file_name
-	 * only breaks ties.
-	 */
-	int (*probe)(const void *head, size_t len, bool whole, const char *file_name);
+	/* How certain it is that these bytes are this format: 0 (no) to 100 (yes), or RK_E_NOMEM. */
+	int (*probe)(const struct rk_head *head);
 	/*
 	 * Reads what is needed to know the tables (a header, a schema). The reader takes over `in`
-	 * when it succeeds; on failure the caller still owns it.
+	 * when it succeeds; on failure the caller still owns it. `ops` are the reader's own.
 	 */
-	int (*open)(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		    struct rk_error *err);
+	int (*open)(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err);
 	/*
 	 * Starts to read one of the tables in reader->tables. `want` has bit i set for each field
 	 * the caller will look at; a source may leave the others null. One source at a time.
@@ -70,6 +74,7 @@ struct rk_reader_ops {
 	int (*scan)(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err);
 	void (*close)(struct rk_reader *r);
+	const void *format; /* for functions that several readers share: what this one is like */
 	/* Its sources use only one thread, so another thread than the caller's may drain them. */
 	bool serial;
 
@@ -107,6 +112,8 @@ const struct rk_reader_ops *rk_reader_at(size_t i);
 const struct rk_reader_ops *rk_reader_by_name(const char *name);
 /* Adds a format at the end until this is called with NULL. Not while other threads read. */
 void rk_readers_add_for_test(const struct rk_reader_ops *ops);
+/* What the reader's probe says of these bytes. */
+int rk_reader_probe(const struct rk_reader_ops *ops, const void *head, size_t len, bool whole);
 
 /*
  * Opens path, unpacks, asks each reader's probe, opens with the best. RK_E_UNSUPPORTED with

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 
 /* Every format, in the order in which `rockit help formats` lists them: rk_reader_<word>. */
 #define READERS(X)             \
@@ -63,10 +62,15 @@ void rk_readers_add_for_test(const struct rk_reader_ops *ops)
 	extra = ops;
 }
 
+int rk_reader_probe(const struct rk_reader_ops *ops, const void *head, size_t len, bool whole)
+{
+	return ops->probe(&(struct rk_head){ head, len, whole, ops->format });
+}
+
 /* The reader with the highest probe result; among equals the first in the list. */
 static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
 {
-	const char *path = rk_instream_path(in), *name = rk_base_name(path);
+	const char *path = rk_instream_path(in);
 	const struct rk_reader_ops *ops, *best = NULL;
 	const void *head;
 	size_t len;
@@ -77,7 +81,7 @@ static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, stru
 	if (!len)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
 	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
-		int s = ops->probe(head, len, len < (64 << 10), name);
+		int s = rk_reader_probe(ops, head, len, len < (64 << 10));
 
 		if (s < 0)
 			return rk_fail_nomem(err);
@@ -103,7 +107,8 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 
 	if (rc < 0)
 		return rc;
-	if ((!ops && (rc = choose(in, &ops, err)) < 0) || (rc = ops->open(in, ctx, &r, err)) < 0) {
+	if ((!ops && (rc = choose(in, &ops, err)) < 0) ||
+	    (rc = ops->open(ops, in, ctx, &r, err)) < 0) {
 		rk_instream_close(in);
 		goto out;
 	}

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		const struct rk_reader_ops *ops = rk_reader_by_name(names[i]);
 		const char *path = NULL;
 
-		if (ops->probe(data, len, true, "x"))
+		if (rk_reader_probe(ops, data, len, true))
 			path = fuzz_named_file(data, len);
 		if (!path)
 			continue;

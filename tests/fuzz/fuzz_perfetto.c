@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (!path)
 		return 0;
-	rk_reader_by_name("perfetto")->probe(data, len, true, "x");
+	rk_reader_probe(rk_reader_by_name("perfetto"), data, len, true);
 	fuzz_read(rk_reader_by_name("perfetto"), path);
 	return 0;
 }

@@ -35,7 +35,7 @@ static inline void fuzz_read(const struct rk_reader_ops *ops, const char *path)
 	if (rk_strtab_new(1 << 20, &ctx.names, &err) || rk_diag_new(&ctx.diag, &err) ||
 	    rk_pool_new(1, &ctx.pool, &err) || rk_instream_open(path, &in, &err))
 		goto out;
-	if (ops->open(in, &ctx, &r, &err)) {
+	if (ops->open(ops, in, &ctx, &r, &err)) {
 		rk_instream_close(in);
 		goto out;
 	}

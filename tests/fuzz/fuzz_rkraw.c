@@ -31,6 +31,7 @@ static void read_file(const char *path)
 	struct rk_rkraw_info info;
 	struct rk_error err = { 0 };
 	struct rk_instream *in = NULL;
+	const struct rk_reader_ops *ops = rk_reader_by_name("rkraw");
 	struct rk_reader *r = NULL;
 
 	rk_rkraw_info(path, &info, &err);
@@ -38,7 +39,7 @@ static void read_file(const char *path)
 	if (rk_strtab_new(1 << 20, &ctx.names, &err) || rk_diag_new(&ctx.diag, &err) ||
 	    rk_instream_open(path, &in, &err))
 		goto out;
-	if (rk_reader_by_name("rkraw")->open(in, &ctx, &r, &err)) {
+	if (ops->open(ops, in, &ctx, &r, &err)) {
 		rk_instream_close(in);
 		goto out;
 	}
@@ -87,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t *copy = rk_alloc(len + 1);
 
-	rk_reader_by_name("rkraw")->probe(data, len, true, "x");
+	rk_reader_probe(rk_reader_by_name("rkraw"), data, len, true);
 	give(data, len);
 	if (copy) {
 		memcpy(copy, data, len);

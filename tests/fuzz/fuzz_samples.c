@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned i = 0; path && i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct rk_reader_ops *ops = rk_reader_by_name(names[i]);
 
-		ops->probe(data, len, true, "fuzz");
+		rk_reader_probe(ops, data, len, true);
 		fuzz_read(ops, path);
 	}
 	return 0;

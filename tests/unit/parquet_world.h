@@ -155,6 +155,7 @@ static inline size_t parquet_world_compare(const struct parquet_world *w, const 
 static inline int parquet_world_read(struct parquet_world *w, uint64_t want, parquet_value *value,
 				     size_t *ret_rows, size_t *ret_wrong, struct rk_error *err)
 {
+	const struct rk_reader_ops *ops = rk_reader_by_name("parquet");
 	const struct rk_batch *b;
 	struct rk_instream *in = NULL;
 	struct rk_reader *r = NULL;
@@ -164,7 +165,7 @@ static inline int parquet_world_read(struct parquet_world *w, uint64_t want, par
 
 	if (rc < 0)
 		return rc;
-	rc = rk_reader_by_name("parquet")->open(in, &w->ctx, &r, err);
+	rc = ops->open(ops, in, &w->ctx, &r, err);
 	if (rc < 0) {
 		rk_instream_close(in);
 		return rc;

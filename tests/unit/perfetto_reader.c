@@ -550,7 +550,7 @@ TEST(perfetto_text_and_other_bytes_are_not_a_trace)
 					      "\n\xff\xff\xff\xff" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		CHECK_I64(rk_reader_by_name("perfetto")
-				  ->probe(others[i], strlen(others[i]), true, "x"),
+		CHECK_I64(rk_reader_probe(rk_reader_by_name("perfetto"), others[i],
+					  strlen(others[i]), true),
 			  0);
 }

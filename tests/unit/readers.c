@@ -20,24 +20,20 @@ struct json_x {
 	struct rk_instream *in;
 };
 
-static struct rk_reader_ops json_x;
-
-static int json_x_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int json_x_probe(const struct rk_head *head)
 {
-	(void)whole;
-	(void)file_name;
-	return len >= 6 && !memcmp(head, "json-x", 6) ? 100 : 0;
+	return head->len >= 6 && !memcmp(head->data, "json-x", 6) ? 100 : 0;
 }
 
-static int json_x_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		       struct rk_error *err)
+static int json_x_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+		       struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
 	struct json_x *r = rk_calloc(1, sizeof(*r));
 
 	(void)ctx;
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = &json_x;
+	r->base.ops = ops;
 	r->base.tables = RK_TABLE_BIT(RK_KERNELS);
 	r->in = in;
 	*ret = &r->base;

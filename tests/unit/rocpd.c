@@ -644,10 +644,10 @@ TEST(probe_knows_a_database_by_its_content)
 			  rocpd[] = "SQLite format 3\0..rocpd_string..";
 	const struct rk_reader_ops *ops = rk_reader_by_name("rocpd");
 
-	CHECK_I64(ops->probe("id,name", 7, true, "x.db"), 0);
-	CHECK_I64(ops->probe("", 0, true, "x.db"), 0);
-	CHECK_I64(ops->probe(sqlite, sizeof(sqlite), true, "x.db"), 20);
-	CHECK_I64(ops->probe(rocpd, sizeof(rocpd), true, "x"), 95);
+	CHECK_I64(rk_reader_probe(ops, "id,name", 7, true), 0);
+	CHECK_I64(rk_reader_probe(ops, "", 0, true), 0);
+	CHECK_I64(rk_reader_probe(ops, sqlite, sizeof(sqlite), true), 20);
+	CHECK_I64(rk_reader_probe(ops, rocpd, sizeof(rocpd), true), 95);
 }
 
 /* Rows of all tables together, or the error. */

@@ -226,6 +226,7 @@ void fixture_listing(const struct fixture *f, struct rk_bytes *out)
 
 int rig_open_in(struct rig *r, const char *path, const char *tmpdir)
 {
+	const struct rk_reader_ops *ops = rk_reader_by_name("rocpd");
 	struct rk_instream *in = NULL;
 	int rc;
 
@@ -237,7 +238,7 @@ int rig_open_in(struct rig *r, const char *path, const char *tmpdir)
 	if (!rc)
 		rc = rk_instream_open(path, &in, &r->err);
 	if (!rc)
-		rc = rk_reader_by_name("rocpd")->open(in, &r->ctx, &r->reader, &r->err);
+		rc = ops->open(ops, in, &r->ctx, &r->reader, &r->err);
 	if (rc < 0)
 		rk_instream_close(in);
 	return rc;

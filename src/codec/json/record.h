@@ -24,7 +24,8 @@ enum rk_json_type {
 struct rk_json_field {
 	const char *path;
 	enum rk_json_type type;
-	bool decide; /* ask `keep` once this is known */
+	bool decide;     /* ask `keep` once this is known */
+	uint64_t serves; /* for the caller: which columns need it */
 };
 
 enum rk_json_has {

@@ -157,9 +157,10 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	return 0;
 }
 
-int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_instream *in,
-		   struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
+int rk_chrome_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		   struct rk_reader **ret, struct rk_error *err)
 {
+	const struct chrome_format *format = ops->format;
 	struct chrome_reader *r = rk_calloc(1, sizeof(*r));
 	const struct rk_batch *batch;
 	struct rk_source *s = NULL;
@@ -167,11 +168,11 @@ int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_ins
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = format->ops;
+	r->base.ops = ops;
 	r->format = format;
 	r->in = in;
 	r->ctx = ctx;
-	if (count) { /* read the whole document once without making rows */
+	if (format->count) { /* read the whole document once without making rows */
 		if ((rc = rk_instream_keep(in, ctx->tmpdir, err)) >= 0 &&
 		    (rc = rk_chrome_scan(&r->base, RK_NTABLES, 0, &s, err)) >= 0)
 			rc = rk_source_next(s, &batch, err);
@@ -182,7 +183,7 @@ int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_ins
 		}
 	}
 	for (unsigned t = 0; t < RK_NTABLES; t++)
-		if (format->gives[t] && (!count || r->rows[t]))
+		if (format->gives[t] && (!format->count || r->rows[t]))
 			r->base.tables |= RK_TABLE_BIT(t);
 	if (!r->base.tables)
 		r->base.tables = RK_TABLE_BIT(RK_KERNELS);

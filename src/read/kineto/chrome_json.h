@@ -12,8 +12,8 @@
 struct chrome_scan;
 
 struct chrome_format {
-	const struct rk_reader_ops *ops;
 	const char *source, *clock; /* words for the columns of these names */
+	bool count; /* its tables are those found by reading the whole document; else all of `gives` */
 	const struct rk_json_field *fields;
 	unsigned nfields;
 	uint64_t gives[RK_NTABLES]; /* fields of each table; 0: the format has no such table */
@@ -55,9 +55,9 @@ struct chrome_scan {
 	struct rk_json_pairs lanes; /* rocprof v1: what a pid means */
 };
 
-/* Tables are those of format->gives, or, with `count`, those found by reading the whole document. */
-int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_instream *in,
-		   struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err);
+/* Behind the reader's open, scan and close; ops->format is a struct chrome_format. */
+int rk_chrome_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		   struct rk_reader **ret, struct rk_error *err);
 int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		   struct rk_error *err);
 void rk_chrome_close(struct rk_reader *base);

@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "read/kineto/chrome_json.h"
 
-extern const struct rk_reader_ops rk_reader_kineto_json;
-
 #define B(f) (UINT64_C(1) << (f))
 
 enum {
@@ -137,7 +135,6 @@ static int note_process(struct chrome_scan *s, struct rk_error *err)
 }
 
 static const struct chrome_format asking = {
-	.ops = &rk_reader_kineto_json,
 	.source = "",
 	.clock = "",
 	.fields = fields,
@@ -147,37 +144,24 @@ static const struct chrome_format asking = {
 };
 
 /*
- * The pid of a GPU event is a process when it differs from the device named in the event. This is
- * so in rockit's own traces, even for processes that have only kernels.
- */
-static bool has_own_process(const struct chrome_scan *s)
-{
-	static const unsigned char devices[] = { F_DEVICE, F_FROM, F_TO };
-	const struct rk_json_value *v = s->record.values, *pid = &v[F_PID];
-	bool some = false;
-
-	if (pid->has != RK_JSON_HAS || pid->i <= 0)
-		return false;
-	for (size_t i = 0; i < sizeof(devices); i++) {
-		if (v[devices[i]].has != RK_JSON_HAS)
-			continue;
-		if (v[devices[i]].i == pid->i)
-			return false;
-		some = true;
-	}
-	return some;
-}
-
-/*
- * The process of a GPU event. With several processes in one trace it is unknown: correlation ids
- * are unique only within a process.
+ * The process of a GPU event. Its pid is a process when it differs from the device named in the
+ * event: this is so in rockit's own traces, even for processes that have only kernels. With several
+ * processes in one trace it is unknown: correlation ids are unique only within a process.
  */
 static void put_process(struct chrome_scan *s, unsigned field)
 {
+	static const unsigned char devices[] = { F_DEVICE, F_FROM, F_TO };
+	const struct rk_json_value *v = s->record.values, *pid = &v[F_PID];
+	bool some = false, same = false;
+
 	if (!rk_json_wants(&s->rows, field))
 		return;
-	if (has_own_process(s))
-		rk_json_put(&s->rows, field, s->record.values[F_PID].i);
+	for (size_t i = 0; i < sizeof(devices); i++) {
+		some |= v[devices[i]].has == RK_JSON_HAS;
+		same |= v[devices[i]].has == RK_JSON_HAS && v[devices[i]].i == pid->i;
+	}
+	if (pid->has == RK_JSON_HAS && pid->i > 0 && some && !same)
+		rk_json_put(&s->rows, field, pid->i);
 	else if (s->r->process && !s->r->several)
 		rk_json_put(&s->rows, field, s->r->process);
 	else
@@ -185,13 +169,6 @@ static void put_process(struct chrome_scan *s, unsigned field)
 }
 
 /* ---- rows ---- */
-
-/* Older traces give device and stream of a GPU event only as pid and tid. */
-static const struct rk_json_value *either(const struct rk_json_value *a,
-					  const struct rk_json_value *b)
-{
-	return a->has == RK_JSON_HAS ? a : b;
-}
 
 static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 {
@@ -211,8 +188,8 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	}
 	rk_json_put_value(&s->rows, RK_K_REGS, &v[F_REGS]);
 	rk_json_put_value(&s->rows, RK_K_SHARED_MEM, &v[F_SHARED]);
-	rk_json_put_value(&s->rows, RK_K_STREAM, either(&v[F_STREAM], &v[F_TID]));
-	rk_json_put_value(&s->rows, RK_K_DEVICE, either(&v[F_DEVICE], &v[F_PID]));
+	rk_json_put_value(&s->rows, RK_K_STREAM, rk_json_either(&v[F_STREAM], &v[F_TID]));
+	rk_json_put_value(&s->rows, RK_K_DEVICE, rk_json_either(&v[F_DEVICE], &v[F_PID]));
 	rk_json_put_value(&s->rows, RK_K_CORRELATION, &v[F_CORRELATION]);
 	put_process(s, RK_K_PID);
 	rk_json_put_id(&s->rows, RK_K_SOURCE, s->source_id);
@@ -237,7 +214,7 @@ static int copy_row(struct chrome_scan *s, struct rk_error *err)
 {
 	static const struct rk_json_value none = { .has = RK_JSON_ABSENT };
 	const struct rk_json_value *v = s->record.values;
-	const struct rk_json_value *device = either(&v[F_DEVICE], &v[F_PID]);
+	const struct rk_json_value *device = rk_json_either(&v[F_DEVICE], &v[F_PID]);
 	const size_t n = sizeof(directions) / sizeof(directions[0]);
 	const char *name = rk_json_record_text(&s->record, F_NAME);
 	size_t i = 0, len = v[F_NAME].has == RK_JSON_HAS ? v[F_NAME].len : 0;
@@ -248,9 +225,9 @@ static int copy_row(struct chrome_scan *s, struct rk_error *err)
 	from = i < n && directions[i].from_device;
 	to = i < n && directions[i].to_device;
 	rk_json_put_value(&s->rows, RK_C_BYTES, &v[F_BYTES]);
-	rk_json_put_value(&s->rows, RK_C_SRC, either(&v[F_FROM], from ? device : &none));
-	rk_json_put_value(&s->rows, RK_C_DST, either(&v[F_TO], to ? device : &none));
-	rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_TID]));
+	rk_json_put_value(&s->rows, RK_C_SRC, rk_json_either(&v[F_FROM], from ? device : &none));
+	rk_json_put_value(&s->rows, RK_C_DST, rk_json_either(&v[F_TO], to ? device : &none));
+	rk_json_put_value(&s->rows, RK_C_STREAM, rk_json_either(&v[F_STREAM], &v[F_TID]));
 	rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_CORRELATION]);
 	put_process(s, RK_C_PID);
 	if (i < n && directions[i].direction)
@@ -275,7 +252,8 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 	if (!rk_chrome_is(s, F_PH, "X"))
 		return 0;
 	rk_json_put_value(&s->rows, common[s->table].start, &v[F_TS]);
-	rk_json_put_value(&s->rows, common[s->table].duration, either(&v[F_RECORDED], &v[F_DUR]));
+	rk_json_put_value(&s->rows, common[s->table].duration,
+			  rk_json_either(&v[F_RECORDED], &v[F_DUR]));
 	if (s->has_rank)
 		rk_json_put(&s->rows, common[s->table].rank, s->rank);
 	else
@@ -291,7 +269,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 	case RK_API:
 		rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
 		rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
-		rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
+		rk_json_put_value(&s->rows, RK_A_TID, rk_json_either(&v[F_THREAD], &v[F_TID]));
 		if ((rc = rk_chrome_put_text(s, RK_A_DOMAIN, F_CAT, err)) >= 0)
 			rc = rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 		break;
@@ -303,7 +281,8 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 			rk_json_put_null(&s->rows, RK_R_TID);
 		} else {
 			rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
-			rk_json_put_value(&s->rows, RK_R_TID, either(&v[F_THREAD], &v[F_TID]));
+			rk_json_put_value(&s->rows, RK_R_TID,
+					  rk_json_either(&v[F_THREAD], &v[F_TID]));
 		}
 		rc = rk_json_put_word(&s->rows, RK_R_KIND, gpu ? "gpu_range" : "range", err);
 		if (rc >= 0)
@@ -379,7 +358,6 @@ static int member(struct chrome_scan *s, const struct rk_json_token *key, struct
 /* ---- the reader ---- */
 
 static const struct chrome_format format = {
-	.ops = &rk_reader_kineto_json,
 	.source = "kineto-json",
 	.clock = "unknown",
 	.fields = fields,
@@ -401,21 +379,20 @@ static const struct chrome_format format = {
 	.member = member,
 };
 
-static int kineto_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int kineto_probe(const struct rk_head *head)
 {
 	static const char *const marks[] = { "\"deviceProperties\"", "\"baseTimeNanoseconds\"",
 					     "\"schemaVersion\"",    "\"cpu_op\"",
 					     "\"python_function\"",  "\"cuda_runtime\"",
 					     "\"user_annotation\"" };
 	static const char kwargs[] = "\"torch_profiler_kwargs\"";
-	const char *p = rk_json_start(head, len);
-	size_t left = p ? len - (size_t)(p - (const char *)head) : 0;
+	const char *p = rk_json_start(head->data, head->len);
+	size_t left;
 	bool events;
 
-	(void)whole;
-	(void)file_name;
 	if (!p || (*p != '{' && *p != '['))
 		return 0;
+	left = (size_t)(head->data + head->len - p);
 	events = rk_chrome_has(p, left, "\"traceEvents\"") ||
 		 (rk_chrome_has(p, left, "\"ph\"") && rk_chrome_has(p, left, "\"ts\""));
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
@@ -424,12 +401,6 @@ static int kineto_probe(const void *head, size_t len, bool whole, const char *fi
 	if (rk_chrome_has(p, left, kwargs))
 		return events ? 90 : 60;
 	return events ? 50 : 0;
-}
-
-static int kineto_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		       struct rk_error *err)
-{
-	return rk_chrome_open(&format, false, in, ctx, ret, err);
 }
 
 static int kineto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
@@ -463,9 +434,10 @@ const struct rk_reader_ops rk_reader_kineto_json = {
 	.name = "kineto-json",
 	.help = "traces of PyTorch's profiler (Chrome JSON of Kineto), AMD and NVIDIA",
 	.probe = kineto_probe,
-	.open = kineto_open,
+	.open = rk_chrome_open,
 	.scan = kineto_scan,
 	.close = rk_chrome_close,
+	.format = &format,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_JSON,
 	.rows_rank = RK_ROWS_ONE_RANK,

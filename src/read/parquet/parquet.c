@@ -8,8 +8,6 @@
 #include "codec/parquet/page.h"
 #include "read/reader.h"
 
-extern const struct rk_reader_ops rk_reader_parquet;
-
 enum {
 	TAIL_BYTES = 8, /* length of the footer, and the magic again */
 	SCHEMA = 1,     /* newest "rockit.schema" that is understood */
@@ -28,11 +26,9 @@ struct pq_reader {
 
 /* ---- the file ---- */
 
-static int parquet_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int parquet_probe(const struct rk_head *head)
 {
-	(void)whole;
-	(void)file_name;
-	return len >= 4 && !memcmp(head, "PAR1", 4) ? 100 : 0;
+	return head->len >= 4 && !memcmp(head->data, "PAR1", 4) ? 100 : 0;
 }
 
 static void parquet_close(struct rk_reader *reader)
@@ -141,18 +137,6 @@ static bool is_number(int physical)
 	       physical == RK_PQ_DOUBLE;
 }
 
-static bool type_fits(enum rk_type type, int physical)
-{
-	switch (type) {
-	case RK_STR:
-		return physical == RK_PQ_BYTE_ARRAY;
-	case RK_BOOL:
-		return physical == RK_PQ_BOOLEAN;
-	default:
-		return is_number(physical);
-	}
-}
-
 /*
  * Columns outside the standard table: in the kernels table, a number under a name of its own that
  * can be written again is a counter.
@@ -187,6 +171,7 @@ static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 	for (unsigned i = 0; i < std->nfields; i++) {
 		int at = find_leaf(&r->footer, std->fields[i].name);
 		const struct rk_pq_leaf *leaf;
+		bool fits;
 
 		r->fields[i] = std->fields[i];
 		r->leaf_of[i] = at;
@@ -194,11 +179,17 @@ static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 			continue;
 		leaf = &r->footer.leaves[at];
 		known[at] = true;
+		if (std->fields[i].type == RK_STR)
+			fits = leaf->physical == RK_PQ_BYTE_ARRAY;
+		else if (std->fields[i].type == RK_BOOL)
+			fits = leaf->physical == RK_PQ_BOOLEAN;
+		else
+			fits = is_number(leaf->physical);
 		if (leaf->is_null) {
 			r->leaf_of[i] = -1; /* pandas: a text column without values */
 			continue;
 		}
-		if (!type_fits(std->fields[i].type, leaf->physical))
+		if (!fits)
 			return rk_fail(err, RK_E_UNSUPPORTED, "column '%s' has the wrong type: %s",
 				       leaf->name,
 				       leaf->physical >= 0 ? physical_names[leaf->physical] :
@@ -241,8 +232,8 @@ out:
 	return rc;
 }
 
-static int parquet_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			struct rk_error *err)
+static int parquet_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+			struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
 	struct pq_reader *r = rk_calloc(1, sizeof(*r));
 	const char *path;
@@ -250,7 +241,7 @@ static int parquet_open(struct rk_instream *in, struct rk_context *ctx, struct r
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_parquet;
+	r->base.ops = ops;
 	r->ctx = ctx;
 	r->in = in;
 	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||

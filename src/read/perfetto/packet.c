@@ -483,8 +483,10 @@ static int take_description(struct pf_state *s, struct pf_track *t, const struct
 	at += sizeof(node) - 1;
 	rc = rk_strtab_add(s->ctx->names, (const char *)at, (size_t)(f->data + f->len - at), &id,
 			   err);
-	t->node = rc == 0 ? id : RK_NONE;
-	return rc;
+	if (rc < 0)
+		return rc;
+	t->node = id;
+	return 0;
 }
 
 static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, struct rk_error *err)
@@ -645,7 +647,7 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 		return rc;
 
 	if (what >= PF_NVALUES) { /* a counter when it is a double */
-		if (text || value.number != 5 || !s->counters ||
+		if (text || value.number != 5 || s->table != RK_COUNTERS ||
 		    slice->ncounters == PF_MAX_COUNTERS)
 			return 0;
 		grown = rk_grow(slice->counters, &slice->cap_counters, slice->ncounters + 1u,

@@ -120,7 +120,6 @@ struct pf_state {
 	struct rk_context *ctx;
 	const char *path;
 	struct rk_oddities odd;
-	bool counters; /* keep the counters of kernels */
 	enum rk_table table;
 	struct rk_map sequence_at, track_at, names;
 	bool names_full;

@@ -8,8 +8,6 @@
 #include "read/perfetto/perfetto.h"
 #include "read/rocprofv3/csv.h"
 
-extern const struct rk_reader_ops rk_reader_perfetto;
-
 /* ---- slices as rows ---- */
 
 struct pf_rows {
@@ -453,7 +451,6 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	s->state = (struct pf_state){
 		.ctx = r->ctx,
 		.path = rk_instream_path(r->in),
-		.counters = t == RK_COUNTERS,
 		.table = t,
 		.emit = add_rows,
 		.arg = &s->rows,
@@ -503,14 +500,13 @@ static bool looks_like_packet(struct rk_cursor c)
 }
 
 /* Most of the packets that are complete in the head must look like packets. */
-static int perfetto_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int perfetto_probe(const struct rk_head *head)
 {
-	struct rk_cursor c = rk_cursor_over(head, len);
+	struct rk_cursor c = rk_cursor_over(head->data, head->len);
 	struct rk_pb_field f;
 	unsigned packets = 0, known = 0;
 
-	(void)file_name;
-	if (!len || *(const uint8_t *)head != (PACKET << 3 | RK_PB_BYTES))
+	if (!head->len || *head->data != (PACKET << 3 | RK_PB_BYTES))
 		return 0;
 	while (packets < 16 && rk_pb_next(&c, &f)) {
 		if (f.number != PACKET || f.wire != RK_PB_BYTES)
@@ -518,17 +514,17 @@ static int perfetto_probe(const void *head, size_t len, bool whole, const char *
 		packets++;
 		known += looks_like_packet(rk_pb_message(&f));
 	}
-	return known * 2 > packets && (packets > 1 || whole) ? 85 : 0;
+	return known * 2 > packets && (packets > 1 || head->whole) ? 85 : 0;
 }
 
-static int perfetto_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			 struct rk_error *err)
+static int perfetto_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+			 struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
 	uint32_t tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY) |
 			  RK_TABLE_BIT(RK_API) | RK_TABLE_BIT(RK_MARKERS) |
 			  RK_TABLE_BIT(RK_COUNTERS) | RK_TABLE_BIT(RK_MEMALLOC);
 
-	return rk_plain_reader_open(&rk_reader_perfetto, tables, in, ctx, ret, err);
+	return rk_plain_reader_open(ops, tables, in, ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_perfetto = {

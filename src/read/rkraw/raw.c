@@ -11,8 +11,6 @@
 #include "base/alloc.h"
 #include "io/file.h"
 
-extern const struct rk_reader_ops rk_reader_rkraw;
-
 __extension__ typedef __int128 i128;
 
 enum { MAX_TURNS = 1 << 18 }; /* blocks that are put in order */
@@ -236,23 +234,16 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 	return 0;
 }
 
-static int64_t zigzag(struct rk_cursor *c)
-{
-	uint64_t v = rk_cursor_varint(c);
-
-	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
-}
-
 static void add_calibration(struct raw_names *n, struct rk_cursor *c)
 {
 	struct raw_calibration k;
 	struct raw_clock *clock = n->clocks;
 	uint64_t device = rk_cursor_varint(c);
 
-	k.device_ns = zigzag(c);
-	k.boot_ns = zigzag(c);
-	zigzag(c); /* CLOCK_MONOTONIC_RAW, for people */
-	k.error_ns = zigzag(c);
+	k.device_ns = (int64_t)raw_zigzag(c);
+	k.boot_ns = (int64_t)raw_zigzag(c);
+	raw_zigzag(c); /* CLOCK_MONOTONIC_RAW, for people */
+	k.error_ns = (int64_t)raw_zigzag(c);
 	if (c->bad || k.error_ns < 0) {
 		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a calibration is damaged");
 		return;
@@ -614,11 +605,9 @@ static int rkraw_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 
 /* ---- reader ---- */
 
-static int rkraw_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int rkraw_probe(const struct rk_head *head)
 {
-	(void)whole;
-	(void)file_name;
-	return len >= 8 && !memcmp(head, RK_RAW_MAGIC, 8) ? 100 : 0;
+	return head->len >= 8 && !memcmp(head->data, RK_RAW_MAGIC, 8) ? 100 : 0;
 }
 
 static void rkraw_close(struct rk_reader *base)
@@ -631,8 +620,8 @@ static void rkraw_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-static int rkraw_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		      struct rk_error *err)
+static int rkraw_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+		      struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
 	struct rkraw *r = rk_calloc(1, sizeof(*r));
 	const char *path;
@@ -640,7 +629,7 @@ static int rkraw_open(struct rk_instream *in, struct rk_context *ctx, struct rk_
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_rkraw;
+	r->base.ops = ops;
 	r->ctx = ctx;
 	r->names.ctx = ctx;
 	r->names.odd = &r->odd;

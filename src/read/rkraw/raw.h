@@ -66,6 +66,14 @@ struct raw_names {
 	struct rk_oddities *odd;
 };
 
+/* The next varint, a signed number with its sign in the lowest bit. */
+static inline uint64_t raw_zigzag(struct rk_cursor *c)
+{
+	uint64_t v = rk_cursor_varint(c);
+
+	return v >> 1 ^ (0 - (v & 1));
+}
+
 /* NULL when `id` is not defined as that. */
 const struct raw_definition *rk_raw_name(const struct raw_names *n, uint64_t id, uint32_t tag);
 /* A time of the device as CLOCK_BOOTTIME; false when it does not fit. c NULL: as it is. */

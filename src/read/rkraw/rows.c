@@ -174,13 +174,6 @@ static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 
 /* ---- differences ---- */
 
-static uint64_t zigzag(struct rk_cursor *c)
-{
-	uint64_t v = rk_cursor_varint(c);
-
-	return v >> 1 ^ (0 - (v & 1));
-}
-
 struct operation {
 	uint64_t queue;
 	const struct raw_definition *queue_def, *device_def;
@@ -195,12 +188,12 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 {
 	uint64_t start, end;
 
-	past->tid += (uint32_t)zigzag(c);
-	past->correlation += zigzag(c);
-	past->queued += zigzag(c);
-	start = past->queued + zigzag(c);
-	start += zigzag(c);
-	end = start + zigzag(c);
+	past->tid += (uint32_t)raw_zigzag(c);
+	past->correlation += raw_zigzag(c);
+	past->queued += raw_zigzag(c);
+	start = past->queued + raw_zigzag(c);
+	start += raw_zigzag(c);
+	end = start + raw_zigzag(c);
 	if (c->bad)
 		return false;
 	op->queue_def = rk_raw_name(r->names, op->queue, RK_RAW_QUEUE);
@@ -226,9 +219,9 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 static bool get_host(struct raw_history *past, struct rk_cursor *c, int64_t *start,
 		     int64_t *duration)
 {
-	past->host += zigzag(c);
+	past->host += raw_zigzag(c);
 	*start = (int64_t)past->host;
-	*duration = (int64_t)zigzag(c);
+	*duration = (int64_t)raw_zigzag(c);
 	return !c->bad;
 }
 
@@ -259,7 +252,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 		return false;
 	if (rk_cursor_left(c)) { /* launched by a graph */
 		graph = rk_cursor_varint(c);
-		node = zigzag(c) + (graph << 32);
+		node = raw_zigzag(c) + (graph << 32);
 	}
 	if (c->bad)
 		return false;
@@ -372,7 +365,7 @@ static bool marker(struct raw_rows *r, struct rk_cursor *c)
 	uint64_t name = rk_cursor_varint(c);
 	const struct raw_definition *d = rk_raw_name(r->names, rk_cursor_varint(c), RK_RAW_STRING);
 	uint32_t tid = (uint32_t)rk_cursor_varint(c);
-	int64_t start = (int64_t)zigzag(c), duration = (int64_t)zigzag(c);
+	int64_t start = (int64_t)raw_zigzag(c), duration = (int64_t)raw_zigzag(c);
 	char kind[256];
 	size_t len;
 
@@ -509,12 +502,12 @@ static bool pass_over(struct raw_history *past, uint8_t tag, struct rk_cursor *c
 	for (unsigned i = 0; i < before[tag]; i++)
 		rk_cursor_varint(c);
 	if (tag >= RK_RAW_API) {
-		past->host += zigzag(c);
+		past->host += raw_zigzag(c);
 		return !c->bad;
 	}
-	past->tid += (uint32_t)zigzag(c);
-	past->correlation += zigzag(c);
-	past->queued += zigzag(c);
+	past->tid += (uint32_t)raw_zigzag(c);
+	past->correlation += raw_zigzag(c);
+	past->queued += raw_zigzag(c);
 	return !c->bad;
 }
 

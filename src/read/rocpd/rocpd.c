@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-extern const struct rk_reader_ops rk_reader_rocpd;
-
 /* ---- what an id means ---- */
 
 int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id)
@@ -239,7 +237,6 @@ static const struct sql_plan plans[] = {
 };
 
 static const struct sql_format format = {
-	.ops = &rk_reader_rocpd,
 	.source = "rocpd",
 	.clock = "boottime",
 	.what = "rocpd",
@@ -254,20 +251,12 @@ static const struct sql_format format = {
 	.leave = leave_set,
 };
 
-static int rocpd_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int rocpd_probe(const struct rk_head *head)
 {
-	(void)whole;
-	(void)file_name;
-	if (!rk_sql_has_magic(head, len))
+	if (!rk_sql_has_magic(head))
 		return 0;
 	/* the statements that made the tables are mostly in the first pages */
-	return memmem(head, len, "rocpd_", 6) ? 95 : 20;
-}
-
-static int rocpd_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		      struct rk_error *err)
-{
-	return rk_sql_open(&format, in, ctx, ret, err);
+	return memmem(head->data, head->len, "rocpd_", 6) ? 95 : 20;
 }
 
 static int rocpd_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
@@ -288,9 +277,10 @@ const struct rk_reader_ops rk_reader_rocpd = {
 	.name = "rocpd",
 	.help = "SQLite database of rocprofv3 (ROCm 7.0 and later)",
 	.probe = rocpd_probe,
-	.open = rocpd_open,
+	.open = rk_sql_open,
 	.scan = rocpd_scan,
 	.close = rk_sql_close,
+	.format = &format,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_ROCPD,
 	.db_signs = signs,

@@ -11,8 +11,6 @@
 #include "base/text.h"
 #include "read/sql/sql.h"
 
-extern const struct rk_reader_ops rk_reader_rocprof_v1_db;
-
 /* Names may still have the quotes of the text they were copied from. */
 static const char *unquoted(struct sql_scan *s, unsigned col, size_t *len)
 {
@@ -345,7 +343,7 @@ static const struct sql_plan plans[] = {
 };
 
 static const struct sql_format format = {
-	.ops = &rk_reader_rocprof_v1_db,
+	.marks = { "\"BeginNs\" INTEGER", "\"KernelName\" TEXT" },
 	.source = "rocprof-v1-db",
 	.clock = "monotonic",
 	.what = "rocprof",
@@ -355,21 +353,6 @@ static const struct sql_format format = {
 	.scan_bytes = sizeof(struct sql_scan),
 };
 
-static int v1_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	static const char *const marks[] = { "\"BeginNs\" INTEGER", "\"KernelName\" TEXT" };
-
-	(void)whole;
-	(void)file_name;
-	return rk_sql_has_mark(head, len, marks, 2) ? 96 : 0;
-}
-
-static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		   struct rk_error *err)
-{
-	return rk_sql_open(&format, in, ctx, ret, err);
-}
-
 /* These names are short and common: any other mark wins. */
 static const struct rk_db_sign signs[] = {
 	{ "KERN", 50 }, { "OPS", 50 }, { "HIP", 50 }, { "HSA", 50 }, { 0 }
@@ -378,10 +361,11 @@ static const struct rk_db_sign signs[] = {
 const struct rk_reader_ops rk_reader_rocprof_v1_db = {
 	.name = "rocprof-v1-db",
 	.help = "results.db of rocprof (v1)",
-	.probe = v1_probe,
-	.open = v1_open,
+	.probe = rk_sql_probe,
+	.open = rk_sql_open,
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
+	.format = &format,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_V1_DB,
 	.raw_folder = "/rpl_data_",

@@ -11,8 +11,6 @@
 #include "base/text.h"
 #include "read/kineto/chrome_json.h"
 
-extern const struct rk_reader_ops rk_reader_rocprof_v1_json;
-
 #define B(f) (UINT64_C(1) << (f))
 
 enum { LANES_MAX = 4096 };
@@ -183,18 +181,12 @@ static void put_times(struct chrome_scan *s, unsigned start, unsigned duration)
 	rk_json_put_value(&s->rows, duration, &v[F_DUR]);
 }
 
-static const struct rk_json_value *either(const struct rk_json_value *a,
-					  const struct rk_json_value *b)
-{
-	return a->has == RK_JSON_HAS ? a : b;
-}
-
 static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 {
 	static const unsigned ones[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
 					 RK_K_BLOCK_Z, RK_K_ITEMS_Y, RK_K_ITEMS_Z };
 	const struct rk_json_value *v = s->record.values,
-				   *vgpr = either(&v[F_VGPR], &v[F_OLD_VGPR]);
+				   *vgpr = rk_json_either(&v[F_VGPR], &v[F_OLD_VGPR]);
 	struct rk_json_value regs = *vgpr, gpu = { .has = RK_JSON_ABSENT };
 	uint8_t *barrier = s->rows.col[RK_K_BARRIER];
 	enum lane lane = lane_of(s, &gpu.i);
@@ -226,10 +218,11 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_K_SCRATCH, &v[F_SCRATCH]);
 	rk_json_put_value(&s->rows, RK_K_WAVE_SIZE, &v[F_WAVE]);
 	rk_json_put_value(&s->rows, RK_K_QUEUE, &v[F_QUEUE]);
-	rk_json_put_value(&s->rows, RK_K_STREAM, either(&v[F_STREAM], &v[F_QUEUE]));
-	rk_json_put_value(&s->rows, RK_K_DEVICE, either(either(&v[F_GPU], &v[F_DEV]), &gpu));
+	rk_json_put_value(&s->rows, RK_K_STREAM, rk_json_either(&v[F_STREAM], &v[F_QUEUE]));
+	rk_json_put_value(&s->rows, RK_K_DEVICE,
+			  rk_json_either(rk_json_either(&v[F_GPU], &v[F_DEV]), &gpu));
 	rk_json_put_value(&s->rows, RK_K_CORRELATION, &v[F_INDEX]);
-	rk_json_put_value(&s->rows, RK_K_PID, either(&v[F_PROC_ID], &v[F_PROCESS]));
+	rk_json_put_value(&s->rows, RK_K_PID, rk_json_either(&v[F_PROC_ID], &v[F_PROCESS]));
 	rk_json_put_value(&s->rows, RK_K_TID, &v[F_THREAD]);
 	rk_json_put_id(&s->rows, RK_K_SOURCE, s->source_id);
 	rk_json_put_id(&s->rows, RK_K_CLOCK, s->clock_id);
@@ -242,8 +235,8 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 static int row(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values, *begin = &v[F_BEGIN], *end = &v[F_END];
-	const struct rk_json_value *pid = either(&v[F_PROC_ID], &v[F_PROCESS]);
-	const struct rk_json_value *tid = either(&v[F_THREAD], &v[F_TID]);
+	const struct rk_json_value *pid = rk_json_either(&v[F_PROC_ID], &v[F_PROCESS]);
+	const struct rk_json_value *tid = rk_json_either(&v[F_THREAD], &v[F_TID]);
 	const char *word;
 	int64_t number;
 	int rc;
@@ -254,7 +247,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 		break;
 	case RK_MEMCPY:
 		put_times(s, RK_C_START, RK_C_DURATION);
-		rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_QUEUE]));
+		rk_json_put_value(&s->rows, RK_C_STREAM, rk_json_either(&v[F_STREAM], &v[F_QUEUE]));
 		rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_INDEX]);
 		rk_json_put_value(&s->rows, RK_C_PID, pid);
 		rk_json_put_value(&s->rows, RK_C_TID, &v[F_THREAD]);
@@ -286,9 +279,9 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 }
 
 static const struct chrome_format format = {
-	.ops = &rk_reader_rocprof_v1_json,
 	.source = "rocprof-v1-json",
 	.clock = "monotonic",
+	.count = true,
 	.fields = fields,
 	.nfields = F_NFIELDS,
 	.gives = { [RK_KERNELS] = ~(B(RK_K_DISPATCH) | B(RK_K_NODE) | B(RK_K_RANK) |
@@ -320,14 +313,12 @@ static bool begins(const char *p, const char *end, const char *const *words)
 /* Events without the opening bracket: rocprof writes this when it has nothing to write. */
 static const char *const bare[] = { ",", "{", "\"args\"", NULL };
 
-static int v1_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int v1_probe(const struct rk_head *head)
 {
 	static const char *const object[] = { "{", "\"traceEvents\"", ":", "[", "{", "}", NULL };
 	static const char *const array[] = { "[", "{", "}", NULL };
-	const char *p = rk_json_start(head, len), *end = (const char *)head + len;
+	const char *p = rk_json_start(head->data, head->len), *end = head->data + head->len;
 
-	(void)whole;
-	(void)file_name;
 	if (!p)
 		return 0;
 	if (begins(p, end, object) || begins(p, end, bare))
@@ -337,8 +328,8 @@ static int v1_probe(const void *head, size_t len, bool whole, const char *file_n
 	return 0;
 }
 
-static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		   struct rk_error *err)
+static int v1_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		   struct rk_reader **ret, struct rk_error *err)
 {
 	const void *head = NULL;
 	const char *p;
@@ -355,7 +346,7 @@ static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 		rk_error_at(err, rk_instream_path(in), 1, 0);
 		return RK_E_FORMAT;
 	}
-	return rk_chrome_open(&format, true, in, ctx, ret, err);
+	return rk_chrome_open(ops, in, ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_rocprof_v1_json = {
@@ -365,6 +356,7 @@ const struct rk_reader_ops rk_reader_rocprof_v1_json = {
 	.open = v1_open,
 	.scan = rk_chrome_scan,
 	.close = rk_chrome_close,
+	.format = &format,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_JSON,
 	.raw_folder = "/rpl_data_",

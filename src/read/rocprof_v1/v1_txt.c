@@ -8,8 +8,6 @@
 #include "read/reader.h"
 #include "read/rocprof_v1/v1_lines.h"
 
-extern const struct rk_reader_ops rk_reader_rocprof_v1_txt;
-
 enum { MAX_OPEN = 1 << 16 }; /* open ranges */
 
 /* An open range. */
@@ -339,19 +337,18 @@ static struct glance look(const char *p, size_t len, bool whole)
 }
 
 /* Lines of counters could be anything, and a log may quote a record or two. */
-static int txt_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int txt_probe(const struct rk_head *head)
 {
 	struct glance g;
 
-	(void)file_name;
-	if (!len || memchr(head, 0, len))
+	if (!head->len || memchr(head->data, 0, head->len))
 		return 0;
-	g = look(head, len, whole);
+	g = look(head->data, head->len, head->whole);
 	return g.tables & ~RK_TABLE_BIT(RK_COUNTERS) && g.records > g.unknown ? 85 : 0;
 }
 
-static int txt_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		    struct rk_error *err)
+static int txt_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err)
 {
 	const void *head = NULL;
 	size_t len = 0;
@@ -359,8 +356,8 @@ static int txt_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 
 	if (rc < 0)
 		return rc;
-	return rk_plain_reader_open(&rk_reader_rocprof_v1_txt,
-				    look(head, len, len < (64 << 10)).tables, in, ctx, ret, err);
+	return rk_plain_reader_open(ops, look(head, len, len < (64 << 10)).tables, in, ctx, ret,
+				    err);
 }
 
 static void tell(const struct source *s)

@@ -12,8 +12,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-extern const struct rk_reader_ops rk_reader_rocprofv3_csv;
-
 #define BIT(f) (UINT64_C(1) << (f))
 
 /* One kind of file, recognised by header names it must have and must not have. */
@@ -443,13 +441,12 @@ static const struct v3_kind *kind_of(const struct rk_csv_header *h)
 	return NULL;
 }
 
-static int v3_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int v3_probe(const struct rk_head *head)
 {
 	const struct v3_kind *kind;
 	struct rk_csv_header h;
-	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
+	int rc = rk_csv_header_parse(head->data, head->len, head->whole, &h, NULL);
 
-	(void)file_name;
 	if (rc < 0)
 		return rc == RK_E_NOMEM ? rc : 0;
 	kind = kind_of(&h);
@@ -466,8 +463,8 @@ static void v3_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-static int v3_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		   struct rk_error *err)
+static int v3_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		   struct rk_reader **ret, struct rk_error *err)
 {
 	struct v3_reader *r = rk_calloc(1, sizeof(*r));
 	const void *head = NULL;
@@ -476,7 +473,7 @@ static int v3_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_rocprofv3_csv;
+	r->base.ops = ops;
 	r->ctx = ctx;
 	rc = rk_instream_head(in, &head, &len, err);
 	if (rc < 0)

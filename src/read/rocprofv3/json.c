@@ -6,8 +6,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-extern const struct rk_reader_ops rk_reader_rocprofv3_json;
-
 enum { ENDS_MAX = 1 << 16 };
 
 struct v3j_reader {
@@ -194,12 +192,10 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 
 /* ---- the reader ---- */
 
-static int v3j_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int v3j_probe(const struct rk_head *head)
 {
-	const char *p = rk_json_start(head, len), *end = (const char *)head + len;
+	const char *p = rk_json_start(head->data, head->len), *end = head->data + head->len;
 
-	(void)whole;
-	(void)file_name;
 	if (!p || *p != '{' ||
 	    !memmem(p, (size_t)(end - p), "\"rocprofiler-sdk-tool\"", sizeof(top_key) + 1))
 		return 0;
@@ -215,15 +211,15 @@ static void v3j_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-static int v3j_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		    struct rk_error *err)
+static int v3j_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err)
 {
 	struct v3j_reader *r = rk_calloc(1, sizeof(*r));
 	int rc;
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_rocprofv3_json;
+	r->base.ops = ops;
 	r->in = in;
 	r->ctx = ctx;
 	/* a pipe is kept: it will be read again */
@@ -377,7 +373,7 @@ static int v3j_scan_open(struct rk_reader *base, enum rk_table t, uint64_t want,
 	while (table->table != t || table->parts & without)
 		table++;
 	for (unsigned i = 0; i < table->nfields; i++)
-		if (table->serves[i] & want)
+		if (table->fields[i].serves & want)
 			fields |= UINT64_C(1) << i;
 	s->r = r;
 	s->rows.base.ops = &v3j_source_ops;

@@ -141,7 +141,6 @@ struct v3j_table {
 	unsigned strings; /* V3J_NEED_... */
 	const struct rk_json_field *fields;
 	unsigned nfields;
-	const uint64_t *serves; /* for each field of the record: the table's fields that need it */
 	/* A row from s->record: 1 made, 0 none. */
 	int (*row)(struct v3j_scan *s, struct rk_error *err);
 };

@@ -63,51 +63,45 @@ enum {
 	KR_NFIELDS = KR_ITEMS + 3
 };
 
+/* What the table of kernels says about a symbol. */
+#define SYMBOL (B(RK_K_NAME) | B(RK_K_REGS) | B(RK_K_VGPR) | B(RK_K_ACCUM_VGPR) | B(RK_K_SGPR))
+
 /* A dispatch, as a separate record or inside the record of its counters. */
-#define KERNEL_FIELDS(in)                                                           \
-	[KR_TID] = { "thread_id", RK_JSON_AS_I64 },                                 \
-	[KR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64 },                       \
-	[KR_CORRELATION] = { in "correlation_id/internal", RK_JSON_AS_U64 },        \
-	[KR_EXTERNAL] = { in "correlation_id/external", RK_JSON_AS_U64 },           \
-	[KR_START] = { in "start_timestamp", RK_JSON_AS_I64 },                      \
-	[KR_END] = { in "end_timestamp", RK_JSON_AS_I64 },                          \
-	[KR_AGENT] = { in "dispatch_info/agent_id/handle", RK_JSON_AS_U64 },        \
-	[KR_QUEUE] = { in "dispatch_info/queue_id/handle", RK_JSON_AS_U64 },        \
-	[KR_KERNEL] = { in "dispatch_info/kernel_id", RK_JSON_AS_I64 },             \
-	[KR_DISPATCH] = { in "dispatch_info/dispatch_id", RK_JSON_AS_I64 },         \
-	[KR_PRIVATE] = { in "dispatch_info/private_segment_size", RK_JSON_AS_I64 }, \
-	[KR_GROUP] = { in "dispatch_info/group_segment_size", RK_JSON_AS_I64 },     \
-	[KR_BLOCK] = { in "dispatch_info/workgroup_size/x", RK_JSON_AS_I64 },       \
-	[KR_BLOCK + 1] = { in "dispatch_info/workgroup_size/y", RK_JSON_AS_I64 },   \
-	[KR_BLOCK + 2] = { in "dispatch_info/workgroup_size/z", RK_JSON_AS_I64 },   \
-	[KR_ITEMS] = { in "dispatch_info/grid_size/x", RK_JSON_AS_I64 },            \
-	[KR_ITEMS + 1] = { in "dispatch_info/grid_size/y", RK_JSON_AS_I64 },        \
-	[KR_ITEMS + 2] = { in "dispatch_info/grid_size/z", RK_JSON_AS_I64 },
+#define KERNEL_FIELDS(in)                                                                         \
+	[KR_TID] = { "thread_id", RK_JSON_AS_I64, .serves = B(RK_K_TID) },                        \
+	[KR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64, .serves = B(RK_K_STREAM) },           \
+	[KR_CORRELATION] = { in "correlation_id/internal", RK_JSON_AS_U64,                        \
+			     .serves = B(RK_K_CORRELATION) },                                     \
+	[KR_EXTERNAL] = { in "correlation_id/external", RK_JSON_AS_U64, .serves = B(RK_K_NAME) }, \
+	[KR_START] = { in "start_timestamp", RK_JSON_AS_I64,                                      \
+		       .serves = B(RK_K_START) | B(RK_K_DURATION) },                              \
+	[KR_END] = { in "end_timestamp", RK_JSON_AS_I64, .serves = B(RK_K_DURATION) },            \
+	[KR_AGENT] = { in "dispatch_info/agent_id/handle", RK_JSON_AS_U64,                        \
+		       .serves = B(RK_K_DEVICE) },                                                \
+	[KR_QUEUE] = { in "dispatch_info/queue_id/handle", RK_JSON_AS_U64,                        \
+		       .serves = B(RK_K_QUEUE) | B(RK_K_STREAM) },                                \
+	[KR_KERNEL] = { in "dispatch_info/kernel_id", RK_JSON_AS_I64, .serves = SYMBOL },         \
+	[KR_DISPATCH] = { in "dispatch_info/dispatch_id", RK_JSON_AS_I64,                         \
+			  .serves = B(RK_K_DISPATCH) },                                           \
+	[KR_PRIVATE] = { in "dispatch_info/private_segment_size", RK_JSON_AS_I64,                 \
+			 .serves = B(RK_K_SCRATCH) },                                             \
+	[KR_GROUP] = { in "dispatch_info/group_segment_size", RK_JSON_AS_I64,                     \
+		       .serves = B(RK_K_SHARED_MEM) },                                            \
+	[KR_BLOCK] = { in "dispatch_info/workgroup_size/x", RK_JSON_AS_I64,                       \
+		       .serves = B(RK_K_BLOCK_X) | B(RK_K_GRID_X) },                              \
+	[KR_BLOCK + 1] = { in "dispatch_info/workgroup_size/y", RK_JSON_AS_I64,                   \
+			   .serves = B(RK_K_BLOCK_Y) | B(RK_K_GRID_Y) },                          \
+	[KR_BLOCK + 2] = { in "dispatch_info/workgroup_size/z", RK_JSON_AS_I64,                   \
+			   .serves = B(RK_K_BLOCK_Z) | B(RK_K_GRID_Z) },                          \
+	[KR_ITEMS] = { in "dispatch_info/grid_size/x", RK_JSON_AS_I64,                            \
+		       .serves = B(RK_K_ITEMS_X) | B(RK_K_GRID_X) },                              \
+	[KR_ITEMS + 1] = { in "dispatch_info/grid_size/y", RK_JSON_AS_I64,                        \
+			   .serves = B(RK_K_ITEMS_Y) | B(RK_K_GRID_Y) },                          \
+	[KR_ITEMS + 2] = { in "dispatch_info/grid_size/z", RK_JSON_AS_I64,                        \
+			   .serves = B(RK_K_ITEMS_Z) | B(RK_K_GRID_Z) },
 
 static const struct rk_json_field kernel_fields[KR_NFIELDS] = { KERNEL_FIELDS("") };
 static const struct rk_json_field counted_fields[KR_NFIELDS] = { KERNEL_FIELDS("dispatch_data/") };
-
-static const uint64_t kernel_serves[KR_NFIELDS] = {
-	[KR_TID] = B(RK_K_TID),
-	[KR_STREAM] = B(RK_K_STREAM),
-	[KR_CORRELATION] = B(RK_K_CORRELATION),
-	[KR_EXTERNAL] = B(RK_K_NAME),
-	[KR_START] = B(RK_K_START) | B(RK_K_DURATION),
-	[KR_END] = B(RK_K_DURATION),
-	[KR_AGENT] = B(RK_K_DEVICE),
-	[KR_QUEUE] = B(RK_K_QUEUE) | B(RK_K_STREAM),
-	[KR_KERNEL] = B(RK_K_NAME) | B(RK_K_REGS) | B(RK_K_VGPR) | B(RK_K_ACCUM_VGPR) |
-		      B(RK_K_SGPR),
-	[KR_DISPATCH] = B(RK_K_DISPATCH),
-	[KR_PRIVATE] = B(RK_K_SCRATCH),
-	[KR_GROUP] = B(RK_K_SHARED_MEM),
-	[KR_BLOCK] = B(RK_K_BLOCK_X) | B(RK_K_GRID_X),
-	[KR_BLOCK + 1] = B(RK_K_BLOCK_Y) | B(RK_K_GRID_Y),
-	[KR_BLOCK + 2] = B(RK_K_BLOCK_Z) | B(RK_K_GRID_Z),
-	[KR_ITEMS] = B(RK_K_ITEMS_X) | B(RK_K_GRID_X),
-	[KR_ITEMS + 1] = B(RK_K_ITEMS_Y) | B(RK_K_GRID_Y),
-	[KR_ITEMS + 2] = B(RK_K_ITEMS_Z) | B(RK_K_GRID_Z),
-};
 
 /* -1 is not known. */
 static void put_count(struct v3j_scan *s, unsigned field, int32_t v)
@@ -176,29 +170,27 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 enum { CR_KIND, CR_OPERATION, CR_CORRELATION, CR_START, CR_END, CR_TID, CR_NFIELDS };
 
 /* What calls, copies and allocations have in common; `t` is the letter of the table's fields. */
-#define CALL_FIELDS                                                                               \
-	[CR_KIND] = { "kind", RK_JSON_AS_I64 }, [CR_OPERATION] = { "operation", RK_JSON_AS_I64 }, \
-	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64 },                         \
-	[CR_START] = { "start_timestamp", RK_JSON_AS_I64 },                                       \
-	[CR_END] = { "end_timestamp", RK_JSON_AS_I64 }, [CR_TID] = { "thread_id", RK_JSON_AS_I64 }
-#define CALL_SERVES(t)                                                                          \
-	[CR_CORRELATION] = B(RK_##t##_CORRELATION),                                             \
-	[CR_START] = B(RK_##t##_START) | B(RK_##t##_DURATION), [CR_END] = B(RK_##t##_DURATION), \
-	[CR_TID] = B(RK_##t##_TID)
+#define CALL_FIELDS(t, kind, operation)                                                 \
+	[CR_KIND] = { "kind", RK_JSON_AS_I64, .serves = kind },                         \
+	[CR_OPERATION] = { "operation", RK_JSON_AS_I64, .serves = operation },          \
+	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64,                 \
+			     .serves = B(RK_##t##_CORRELATION) },                       \
+	[CR_START] = { "start_timestamp", RK_JSON_AS_I64,                               \
+		       .serves = B(RK_##t##_START) | B(RK_##t##_DURATION) },            \
+	[CR_END] = { "end_timestamp", RK_JSON_AS_I64, .serves = B(RK_##t##_DURATION) }, \
+	[CR_TID] = { "thread_id", RK_JSON_AS_I64, .serves = B(RK_##t##_TID) }
 
-static const struct rk_json_field call_fields[CR_NFIELDS] = { CALL_FIELDS };
-static const uint64_t call_serves[CR_NFIELDS] = {
-	[CR_KIND] = B(RK_A_DOMAIN) | B(RK_A_FUNCTION),
-	[CR_OPERATION] = B(RK_A_FUNCTION),
-	CALL_SERVES(A),
+static const struct rk_json_field call_fields[CR_NFIELDS] = {
+	CALL_FIELDS(A, B(RK_A_DOMAIN) | B(RK_A_FUNCTION), B(RK_A_FUNCTION)),
 };
-static const uint64_t marker_serves[CR_NFIELDS] = {
-	[CR_KIND] = B(RK_R_NAME) | B(RK_R_KIND),
-	[CR_OPERATION] = B(RK_R_NAME),
-	[CR_CORRELATION] = B(RK_R_NAME),
-	[CR_START] = B(RK_R_START) | B(RK_R_DURATION) | B(RK_R_KIND),
-	[CR_END] = B(RK_R_DURATION) | B(RK_R_KIND),
-	[CR_TID] = B(RK_R_TID),
+static const struct rk_json_field marker_fields[CR_NFIELDS] = {
+	[CR_KIND] = { "kind", RK_JSON_AS_I64, .serves = B(RK_R_NAME) | B(RK_R_KIND) },
+	[CR_OPERATION] = { "operation", RK_JSON_AS_I64, .serves = B(RK_R_NAME) },
+	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64, .serves = B(RK_R_NAME) },
+	[CR_START] = { "start_timestamp", RK_JSON_AS_I64,
+		       .serves = B(RK_R_START) | B(RK_R_DURATION) | B(RK_R_KIND) },
+	[CR_END] = { "end_timestamp", RK_JSON_AS_I64, .serves = B(RK_R_DURATION) | B(RK_R_KIND) },
+	[CR_TID] = { "thread_id", RK_JSON_AS_I64, .serves = B(RK_R_TID) },
 };
 
 static int api_row(struct v3j_scan *s, struct rk_error *err)
@@ -242,20 +234,11 @@ static int marker_row(struct v3j_scan *s, struct rk_error *err)
 enum { XR_SRC = CR_NFIELDS, XR_DST, XR_BYTES, XR_STREAM, XR_NFIELDS };
 
 static const struct rk_json_field copy_fields[XR_NFIELDS] = {
-	CALL_FIELDS,
-	[XR_SRC] = { "src_agent_id/handle", RK_JSON_AS_U64 },
-	[XR_DST] = { "dst_agent_id/handle", RK_JSON_AS_U64 },
-	[XR_BYTES] = { "bytes", RK_JSON_AS_I64 },
-	[XR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64 },
-};
-static const uint64_t copy_serves[XR_NFIELDS] = {
-	[CR_KIND] = B(RK_C_DIRECTION),
-	[CR_OPERATION] = B(RK_C_DIRECTION),
-	CALL_SERVES(C),
-	[XR_SRC] = B(RK_C_SRC),
-	[XR_DST] = B(RK_C_DST),
-	[XR_BYTES] = B(RK_C_BYTES),
-	[XR_STREAM] = B(RK_C_STREAM),
+	CALL_FIELDS(C, B(RK_C_DIRECTION), B(RK_C_DIRECTION)),
+	[XR_SRC] = { "src_agent_id/handle", RK_JSON_AS_U64, .serves = B(RK_C_SRC) },
+	[XR_DST] = { "dst_agent_id/handle", RK_JSON_AS_U64, .serves = B(RK_C_DST) },
+	[XR_BYTES] = { "bytes", RK_JSON_AS_I64, .serves = B(RK_C_BYTES) },
+	[XR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64, .serves = B(RK_C_STREAM) },
 };
 
 static int copy_row(struct v3j_scan *s, struct rk_error *err)
@@ -281,20 +264,11 @@ static int copy_row(struct v3j_scan *s, struct rk_error *err)
 enum { MR_AGENT = CR_NFIELDS, MR_BYTES, MR_ADDRESS, MR_FLAGS, MR_NFIELDS };
 
 static const struct rk_json_field memory_fields[MR_NFIELDS] = {
-	CALL_FIELDS,
-	[MR_AGENT] = { "agent_id/handle", RK_JSON_AS_U64 },
-	[MR_BYTES] = { "allocation_size", RK_JSON_AS_I64 },
-	[MR_ADDRESS] = { "address", RK_JSON_AS_U64 },
-	[MR_FLAGS] = { "flags", RK_JSON_AS_I64 },
-};
-static const uint64_t memory_serves[MR_NFIELDS] = {
-	[CR_KIND] = B(RK_M_OPERATION),
-	[CR_OPERATION] = B(RK_M_OPERATION),
-	CALL_SERVES(M),
-	[MR_AGENT] = B(RK_M_DEVICE),
-	[MR_BYTES] = B(RK_M_BYTES),
-	[MR_ADDRESS] = B(RK_M_ADDRESS),
-	[MR_FLAGS] = B(RK_M_FLAGS),
+	CALL_FIELDS(M, B(RK_M_OPERATION), B(RK_M_OPERATION)),
+	[MR_AGENT] = { "agent_id/handle", RK_JSON_AS_U64, .serves = B(RK_M_DEVICE) },
+	[MR_BYTES] = { "allocation_size", RK_JSON_AS_I64, .serves = B(RK_M_BYTES) },
+	[MR_ADDRESS] = { "address", RK_JSON_AS_U64, .serves = B(RK_M_ADDRESS) },
+	[MR_FLAGS] = { "flags", RK_JSON_AS_I64, .serves = B(RK_M_FLAGS) },
 };
 
 static int memory_row(struct v3j_scan *s, struct rk_error *err)
@@ -319,16 +293,13 @@ static int memory_row(struct v3j_scan *s, struct rk_error *err)
 enum { NR_DISPATCH, NR_KERNEL, NR_AGENT, NR_RECORDS, NR_NFIELDS };
 
 static const struct rk_json_field counter_fields[NR_NFIELDS] = {
-	[NR_DISPATCH] = { "dispatch_data/dispatch_info/dispatch_id", RK_JSON_AS_I64 },
-	[NR_KERNEL] = { "dispatch_data/dispatch_info/kernel_id", RK_JSON_AS_I64 },
-	[NR_AGENT] = { "dispatch_data/dispatch_info/agent_id/handle", RK_JSON_AS_U64 },
-	[NR_RECORDS] = { "records", RK_JSON_AS_LIST },
-};
-static const uint64_t counter_serves[NR_NFIELDS] = {
-	[NR_DISPATCH] = B(RK_N_DISPATCH),
-	[NR_KERNEL] = B(RK_N_NAME),
-	[NR_AGENT] = B(RK_N_DEVICE),
-	[NR_RECORDS] = UINT64_MAX,
+	[NR_DISPATCH] = { "dispatch_data/dispatch_info/dispatch_id", RK_JSON_AS_I64,
+			  .serves = B(RK_N_DISPATCH) },
+	[NR_KERNEL] = { "dispatch_data/dispatch_info/kernel_id", RK_JSON_AS_I64,
+			.serves = B(RK_N_NAME) },
+	[NR_AGENT] = { "dispatch_data/dispatch_info/agent_id/handle", RK_JSON_AS_U64,
+		       .serves = B(RK_N_DEVICE) },
+	[NR_RECORDS] = { "records", RK_JSON_AS_LIST, .serves = UINT64_MAX },
 };
 static const struct rk_json_field instance_fields[] = {
 	{ "counter_id/handle", RK_JSON_AS_U64 },
@@ -416,17 +387,13 @@ int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err)
 enum { PR_TIME, PR_DISPATCH, PR_STALL, PR_ISSUED, PR_WAVES, PR_INDEX, PR_NFIELDS };
 
 static const struct rk_json_field pc_fields[PR_NFIELDS] = {
-	[PR_TIME] = { "record/timestamp", RK_JSON_AS_I64 },
-	[PR_DISPATCH] = { "record/dispatch_id", RK_JSON_AS_I64 },
-	[PR_STALL] = { "record/snapshot/stall_reason", RK_JSON_AS_TEXT },
-	[PR_ISSUED] = { "record/wave_issued", RK_JSON_AS_TEXT },
-	[PR_WAVES] = { "record/wave_cnt", RK_JSON_AS_I64 },
-	[PR_INDEX] = { "inst_index", RK_JSON_AS_I64 },
-};
-static const uint64_t pc_serves[PR_NFIELDS] = {
-	[PR_TIME] = B(RK_P_TIME),        [PR_DISPATCH] = B(RK_P_DISPATCH),
-	[PR_STALL] = B(RK_P_STALL),      [PR_ISSUED] = B(RK_P_STALL),
-	[PR_WAVES] = B(RK_P_WAVE_COUNT), [PR_INDEX] = B(RK_P_INSTRUCTION) | B(RK_P_SOURCE_LINE),
+	[PR_TIME] = { "record/timestamp", RK_JSON_AS_I64, .serves = B(RK_P_TIME) },
+	[PR_DISPATCH] = { "record/dispatch_id", RK_JSON_AS_I64, .serves = B(RK_P_DISPATCH) },
+	[PR_STALL] = { "record/snapshot/stall_reason", RK_JSON_AS_TEXT, .serves = B(RK_P_STALL) },
+	[PR_ISSUED] = { "record/wave_issued", RK_JSON_AS_TEXT, .serves = B(RK_P_STALL) },
+	[PR_WAVES] = { "record/wave_cnt", RK_JSON_AS_I64, .serves = B(RK_P_WAVE_COUNT) },
+	[PR_INDEX] = { "inst_index", RK_JSON_AS_I64,
+		       .serves = B(RK_P_INSTRUCTION) | B(RK_P_SOURCE_LINE) },
 };
 
 static uint32_t listed(const uint32_t *list, size_t n, const struct rk_json_value *index)
@@ -488,36 +455,20 @@ enum {
 };
 
 static const struct rk_json_field agent_fields[GR_NFIELDS] = {
-	[GR_NODE] = { "node_id", RK_JSON_AS_I64 },
-	[GR_TYPE] = { "type", RK_JSON_AS_I64 },
-	[GR_NAME] = { "name", RK_JSON_AS_TEXT },
-	[GR_PRODUCT] = { "product_name", RK_JSON_AS_TEXT },
-	[GR_CU] = { "cu_count", RK_JSON_AS_I64 },
-	[GR_SCLK] = { "max_engine_clk_fcompute", RK_JSON_AS_I64 },
-	[GR_MCLK] = { "mem_banks/0/mem_clk_max", RK_JSON_AS_I64 },
-	[GR_XCC] = { "num_xcc", RK_JSON_AS_I64 },
-	[GR_WAVE] = { "wave_front_size", RK_JSON_AS_I64 },
-	[GR_MEMORY] = { "mem_banks/0/size_in_bytes", RK_JSON_AS_I64 },
-	[GR_ARRAYS] = { "array_count", RK_JSON_AS_I64 },
-	[GR_ARRAYS_EACH] = { "simd_arrays_per_engine", RK_JSON_AS_I64 },
-	[GR_SIMDS] = { "simd_per_cu", RK_JSON_AS_I64 },
-	[GR_WAVES] = { "max_waves_per_cu", RK_JSON_AS_I64 },
-};
-static const uint64_t agent_serves[GR_NFIELDS] = {
-	[GR_NODE] = B(RK_G_DEVICE),
-	[GR_TYPE] = B(RK_G_TYPE),
-	[GR_NAME] = B(RK_G_NAME) | B(RK_G_GFX),
-	[GR_PRODUCT] = B(RK_G_PRODUCT),
-	[GR_CU] = B(RK_G_CU_COUNT),
-	[GR_SCLK] = B(RK_G_MAX_SCLK),
-	[GR_MCLK] = B(RK_G_MAX_MCLK),
-	[GR_XCC] = B(RK_G_XCC),
-	[GR_WAVE] = B(RK_G_WAVE_SIZE),
-	[GR_MEMORY] = B(RK_G_MEMORY),
-	[GR_ARRAYS] = B(RK_G_SE_COUNT),
-	[GR_ARRAYS_EACH] = B(RK_G_SE_COUNT),
-	[GR_SIMDS] = B(RK_G_SIMD_PER_CU),
-	[GR_WAVES] = B(RK_G_WAVES_PER_CU),
+	[GR_NODE] = { "node_id", RK_JSON_AS_I64, .serves = B(RK_G_DEVICE) },
+	[GR_TYPE] = { "type", RK_JSON_AS_I64, .serves = B(RK_G_TYPE) },
+	[GR_NAME] = { "name", RK_JSON_AS_TEXT, .serves = B(RK_G_NAME) | B(RK_G_GFX) },
+	[GR_PRODUCT] = { "product_name", RK_JSON_AS_TEXT, .serves = B(RK_G_PRODUCT) },
+	[GR_CU] = { "cu_count", RK_JSON_AS_I64, .serves = B(RK_G_CU_COUNT) },
+	[GR_SCLK] = { "max_engine_clk_fcompute", RK_JSON_AS_I64, .serves = B(RK_G_MAX_SCLK) },
+	[GR_MCLK] = { "mem_banks/0/mem_clk_max", RK_JSON_AS_I64, .serves = B(RK_G_MAX_MCLK) },
+	[GR_XCC] = { "num_xcc", RK_JSON_AS_I64, .serves = B(RK_G_XCC) },
+	[GR_WAVE] = { "wave_front_size", RK_JSON_AS_I64, .serves = B(RK_G_WAVE_SIZE) },
+	[GR_MEMORY] = { "mem_banks/0/size_in_bytes", RK_JSON_AS_I64, .serves = B(RK_G_MEMORY) },
+	[GR_ARRAYS] = { "array_count", RK_JSON_AS_I64, .serves = B(RK_G_SE_COUNT) },
+	[GR_ARRAYS_EACH] = { "simd_arrays_per_engine", RK_JSON_AS_I64, .serves = B(RK_G_SE_COUNT) },
+	[GR_SIMDS] = { "simd_per_cu", RK_JSON_AS_I64, .serves = B(RK_G_SIMD_PER_CU) },
+	[GR_WAVES] = { "max_waves_per_cu", RK_JSON_AS_I64, .serves = B(RK_G_WAVES_PER_CU) },
 };
 
 static int agent_row(struct v3j_scan *s, struct rk_error *err)
@@ -576,16 +527,12 @@ static int agent_row(struct v3j_scan *s, struct rk_error *err)
 enum { OR_PID, OR_PPID, OR_COMMAND, OR_HOST, OR_START, OR_END, OR_NFIELDS };
 
 static const struct rk_json_field process_fields[OR_NFIELDS] = {
-	[OR_PID] = { "pid", RK_JSON_AS_I64 },
-	[OR_PPID] = { "ppid", RK_JSON_AS_I64 },
-	[OR_COMMAND] = { "command", RK_JSON_AS_JOIN },
-	[OR_HOST] = { "node/hostname", RK_JSON_AS_TEXT },
-	[OR_START] = { "init_time", RK_JSON_AS_I64 },
-	[OR_END] = { "fini_time", RK_JSON_AS_I64 },
-};
-static const uint64_t process_serves[OR_NFIELDS] = {
-	[OR_PID] = B(RK_O_PID),   [OR_PPID] = B(RK_O_PPID),   [OR_COMMAND] = B(RK_O_COMMAND),
-	[OR_HOST] = B(RK_O_NODE), [OR_START] = B(RK_O_START), [OR_END] = B(RK_O_END),
+	[OR_PID] = { "pid", RK_JSON_AS_I64, .serves = B(RK_O_PID) },
+	[OR_PPID] = { "ppid", RK_JSON_AS_I64, .serves = B(RK_O_PPID) },
+	[OR_COMMAND] = { "command", RK_JSON_AS_JOIN, .serves = B(RK_O_COMMAND) },
+	[OR_HOST] = { "node/hostname", RK_JSON_AS_TEXT, .serves = B(RK_O_NODE) },
+	[OR_START] = { "init_time", RK_JSON_AS_I64, .serves = B(RK_O_START) },
+	[OR_END] = { "fini_time", RK_JSON_AS_I64, .serves = B(RK_O_END) },
 };
 
 static int process_row(struct v3j_scan *s, struct rk_error *err)
@@ -614,7 +561,7 @@ static int process_row(struct v3j_scan *s, struct rk_error *err)
 			   B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE)),                                   \
 		.parts = V3J_BIT(part), .names = NAMES | V3J_BIT(V3J_SYMBOLS),                    \
 		.strings = V3J_NEED_RENAMED, .fields = record_fields, .nfields = KR_NFIELDS,      \
-		.serves = kernel_serves, .row = kernel_row                                        \
+		.row = kernel_row                                                                 \
 	}
 
 const struct v3j_table rk_v3j_tables[] = {
@@ -627,7 +574,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.strings = V3J_NEED_OPERATIONS,
 		.fields = copy_fields,
 		.nfields = XR_NFIELDS,
-		.serves = copy_serves,
 		.row = copy_row,
 	},
 	{
@@ -638,7 +584,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.strings = V3J_NEED_OPERATIONS,
 		.fields = memory_fields,
 		.nfields = MR_NFIELDS,
-		.serves = memory_serves,
 		.row = memory_row,
 	},
 	{
@@ -649,7 +594,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.strings = V3J_NEED_OPERATIONS,
 		.fields = call_fields,
 		.nfields = CR_NFIELDS,
-		.serves = call_serves,
 		.row = api_row,
 	},
 	{
@@ -658,9 +602,8 @@ const struct v3j_table rk_v3j_tables[] = {
 		.parts = V3J_BIT(V3J_MARKERS),
 		.names = NAMES,
 		.strings = V3J_NEED_OPERATIONS | V3J_NEED_MARKERS,
-		.fields = call_fields,
+		.fields = marker_fields,
 		.nfields = CR_NFIELDS,
-		.serves = marker_serves,
 		.row = marker_row,
 	},
 	{
@@ -671,7 +614,6 @@ const struct v3j_table rk_v3j_tables[] = {
 			 V3J_BIT(V3J_COUNTERS),
 		.fields = counter_fields,
 		.nfields = NR_NFIELDS,
-		.serves = counter_serves,
 		.row = begin_counters,
 	},
 	{
@@ -682,7 +624,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.strings = V3J_NEED_PC,
 		.fields = pc_fields,
 		.nfields = PR_NFIELDS,
-		.serves = pc_serves,
 		.row = pc_row,
 	},
 	{
@@ -693,7 +634,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.names = V3J_BIT(V3J_METADATA),
 		.fields = agent_fields,
 		.nfields = GR_NFIELDS,
-		.serves = agent_serves,
 		.row = agent_row,
 	},
 	{
@@ -702,7 +642,6 @@ const struct v3j_table rk_v3j_tables[] = {
 		.parts = V3J_BIT(V3J_METADATA),
 		.fields = process_fields,
 		.nfields = OR_NFIELDS,
-		.serves = process_serves,
 		.row = process_row,
 	},
 	/* where there is no record of the dispatch itself */

@@ -10,8 +10,6 @@
 #include "base/num.h"
 #include "base/text.h"
 
-extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv;
-
 #define MIB 1048576.0
 
 /*
@@ -135,20 +133,6 @@ static void classify(const struct rk_samples_header *h, unsigned col, struct rk_
 	ret->scale = known[i].scale;
 }
 
-/* A probe's answer by the names in the header. */
-static int probe(const char *head, size_t len, bool (*is_format)(const struct rk_samples_header *h))
-{
-	struct rk_samples_header h;
-	bool yes;
-	int rc = rk_samples_header_parse(head, len, &h, NULL);
-
-	if (rc < 0)
-		return rc;
-	yes = is_format(&h);
-	rk_samples_header_release(&h);
-	return yes ? 90 : 0;
-}
-
 /* Every column is a time, or a value whose name says of which GPU; or there is a device column. */
 static bool is_samples(const struct rk_samples_header *h)
 {
@@ -167,26 +151,16 @@ static bool is_samples(const struct rk_samples_header *h)
 	return standard && devices == 1;
 }
 
-static int samples_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	(void)whole;
-	(void)file_name;
-	return probe(head, len, is_samples);
-}
-
-static int samples_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			struct rk_error *err)
-{
-	return rk_samples_open(in, ctx, &rk_reader_samples_csv, classify, ret, err);
-}
+static const struct rk_samples_format samples = { is_samples, classify };
 
 const struct rk_reader_ops rk_reader_samples_csv = {
 	.name = "samples-csv",
 	.help = "power, VRAM and temperature samples: rockit, madengine, amd-smi, rocm-smi",
-	.probe = samples_probe,
-	.open = samples_open,
+	.probe = rk_samples_probe,
+	.open = rk_samples_open,
 	.scan = rk_samples_scan,
 	.close = rk_samples_close,
+	.format = &samples,
 	.serial = true,
 };
 
@@ -221,25 +195,15 @@ static bool is_roofline(const struct rk_samples_header *h)
 	return rk_samples_header_find(h, "device") >= 0 && rk_samples_header_find(h, "HBMBw") >= 0;
 }
 
-static int roofline_probe(const void *head, size_t len, bool whole, const char *file_name)
-{
-	(void)whole;
-	(void)file_name;
-	return probe(head, len, is_roofline);
-}
-
-static int roofline_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-			 struct rk_error *err)
-{
-	return rk_samples_open(in, ctx, &rk_reader_roofline_csv, classify_roofline, ret, err);
-}
+static const struct rk_samples_format roofline = { is_roofline, classify_roofline };
 
 const struct rk_reader_ops rk_reader_roofline_csv = {
 	.name = "roofline-csv",
 	.help = "roofline.csv of rocprof-compute and omniperf",
-	.probe = roofline_probe,
-	.open = roofline_open,
+	.probe = rk_samples_probe,
+	.open = rk_samples_open,
 	.scan = rk_samples_scan,
 	.close = rk_samples_close,
+	.format = &roofline,
 	.serial = true,
 };

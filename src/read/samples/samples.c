@@ -138,8 +138,12 @@ static int two(const char *p, int from, int to)
 /* Days since 1970 of a Gregorian date: years begin in March, so that a leap day is the last. */
 static int64_t days(int year, int month, int day)
 {
-	int y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
+	int y = year, m = month - 3;
 
+	if (m < 0) {
+		y--;
+		m += 12;
+	}
 	return 365 * (int64_t)y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
@@ -343,9 +347,24 @@ out:
 	return rc;
 }
 
-int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct rk_reader_ops *ops,
-		    rk_sample_classify *classify, struct rk_reader **ret, struct rk_error *err)
+int rk_samples_probe(const struct rk_head *head)
 {
+	const struct rk_samples_format *f = head->format;
+	struct rk_samples_header h;
+	bool yes;
+	int rc = rk_samples_header_parse(head->data, head->len, &h, NULL);
+
+	if (rc < 0)
+		return rc;
+	yes = f->is_format(&h);
+	rk_samples_header_release(&h);
+	return yes ? 90 : 0;
+}
+
+int rk_samples_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err)
+{
+	const struct rk_samples_format *f = ops->format;
 	struct reader *r = rk_calloc(1, sizeof(*r));
 	int rc;
 
@@ -355,7 +374,7 @@ int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct
 	r->base.tables = RK_TABLE_BIT(RK_SAMPLES);
 	r->in = in;
 	r->ctx = ctx;
-	rc = make_columns(r, classify, err);
+	rc = make_columns(r, f->classify, err);
 	if (rc < 0) {
 		r->in = NULL; /* the caller's on failure */
 		rk_samples_close(&r->base);
@@ -401,8 +420,8 @@ static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_rol
 		note(s, NO_ZONE);
 }
 
-/* False: skip the row. */
-static bool take_row(struct source *s, const char *p, size_t len)
+/* Splits a line into cells, s->ncells; none when it is not a row. */
+static void take_row(struct source *s, const char *p, size_t len)
 {
 	struct rk_csv_span line = rk_csv_trim(p, len);
 	unsigned n = s->r->ncols, got;
@@ -410,16 +429,16 @@ static bool take_row(struct source *s, const char *p, size_t len)
 	bool quoted;
 
 	if (!line.len)
-		return false;
+		return;
 	if (!s->begun) {
 		s->begun = true; /* the first line that is not blank is the header */
-		return false;
+		return;
 	}
 	/* `first` begins inside the quotes of the first name, if there are any */
 	quoted = *line.p == '"';
 	if (line.len >= first + quoted && !memcmp(line.p + quoted, s->r->first, first)) {
 		note(s, REPEATED_HEADER);
-		return false;
+		return;
 	}
 	got = rk_csv_split(p, len, s->cells, n);
 	/* an extra trailing comma is an empty cell without a name */
@@ -427,7 +446,7 @@ static bool take_row(struct source *s, const char *p, size_t len)
 		got = rk_csv_split(p, len - 1, s->cells, n);
 	if (got > n || (got < n && !s->lines.ended)) {
 		note(s, got > n ? LONG_ROW : CUT_ROW);
-		return false;
+		return;
 	}
 	if (got < n)
 		note(s, SHORT_ROW);
@@ -448,21 +467,6 @@ static bool take_row(struct source *s, const char *p, size_t len)
 		if (!s->has_device)
 			note(s, BAD_DEVICE);
 	}
-	return true;
-}
-
-/* 1: a row with its cells; 0: the end. */
-static int next_row(struct source *s, struct rk_error *err)
-{
-	const char *p;
-	size_t len;
-	int rc;
-
-	s->ncells = s->col = 0;
-	while ((rc = rk_lines_next(&s->lines, &p, &len, err)) > 0)
-		if (take_row(s, p, len))
-			return 1;
-	return rc;
 }
 
 /* Whether a column before this one has given its standard metric. */
@@ -578,6 +582,8 @@ static int step(struct source *s, struct rk_error *err)
 static int samples_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct source *s = (struct source *)base;
+	const char *line;
+	size_t len;
 	int rc = rk_reader_progress(s->r->in, s->r->ctx, err);
 
 	rk_builder_reset(&s->b);
@@ -586,9 +592,12 @@ static int samples_next(struct rk_source *base, const struct rk_batch **batch, s
 			rc = step(s, err);
 			continue;
 		}
-		rc = next_row(s, err);
+		s->ncells = s->col = 0;
+		rc = rk_lines_next(&s->lines, &line, &len, err);
 		if (rc == 0)
 			break;
+		if (rc > 0)
+			take_row(s, line, len);
 	}
 	if (rc < 0) {
 		rk_error_at(err, rk_instream_path(s->r->in), s->lines.number, 0);

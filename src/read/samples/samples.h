@@ -41,6 +41,11 @@ struct rk_sample_column {
 typedef void rk_sample_classify(const struct rk_samples_header *h, unsigned col,
 				struct rk_sample_column *ret);
 
+struct rk_samples_format {
+	bool (*is_format)(const struct rk_samples_header *h);
+	rk_sample_classify *classify;
+};
+
 /* The first line that is not blank, split into names; 0 columns when it is not a header. */
 int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
 			    struct rk_error *err);
@@ -48,9 +53,10 @@ void rk_samples_header_release(struct rk_samples_header *h);
 /* The column of that name (case-insensitive), or -1. */
 int rk_samples_header_find(const struct rk_samples_header *h, const char *name);
 
-/* A reader over such a file; scan and close go with it. */
-int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct rk_reader_ops *ops,
-		    rk_sample_classify *classify, struct rk_reader **ret, struct rk_error *err);
+/* Behind the reader's probe, open, scan and close; ops->format is a struct rk_samples_format. */
+int rk_samples_probe(const struct rk_head *head);
+int rk_samples_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err);
 int rk_samples_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err);
 void rk_samples_close(struct rk_reader *r);

@@ -9,13 +9,9 @@
 #include "base/text.h"
 #include "read/sql/sql.h"
 
-extern const struct rk_reader_ops rk_reader_sqlite_any;
-
-static int any_probe(const void *head, size_t len, bool whole, const char *file_name)
+static int any_probe(const struct rk_head *head)
 {
-	(void)whole;
-	(void)file_name;
-	return rk_sql_has_magic(head, len) ? 30 : 0;
+	return rk_sql_has_magic(head) ? 30 : 0;
 }
 
 /* How well a format matches these tables; 0: not at all. */
@@ -30,8 +26,8 @@ static int score_of(const struct rk_reader_ops *ops, const struct rk_sqlite_tabl
 	return score;
 }
 
-static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		    struct rk_error *err)
+static int any_open(const struct rk_reader_ops *any, struct rk_instream *in, struct rk_context *ctx,
+		    struct rk_reader **ret, struct rk_error *err)
 {
 	const struct rk_reader_ops *ops, *owner = NULL;
 	const char *path, *label = rk_instream_path(in);
@@ -40,6 +36,7 @@ static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 	size_t n = 0;
 	int rc, best = 0;
 
+	(void)any;
 	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||
 	    (rc = rk_sqlite_open(path, label, ctx->tmpdir, &db, err)) < 0 ||
 	    (rc = rk_sqlite_tables(db, "", &tables, &n, err)) < 0)
@@ -62,7 +59,7 @@ out:
 		rk_error_at(err, label, 0, 0);
 		return rc;
 	}
-	return owner->open(in, ctx, ret, err);
+	return owner->open(owner, in, ctx, ret, err);
 }
 
 /* Opens the reader of that format, so scan and close are that reader's. */

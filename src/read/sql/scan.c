@@ -7,21 +7,23 @@
 #include "base/num.h"
 #include "read/sql/sql.h"
 
-bool rk_sql_has_magic(const void *head, size_t len)
+bool rk_sql_has_magic(const struct rk_head *head)
 {
 	static const char magic[16] = "SQLite format 3";
 
-	return len >= sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
+	return head->len >= sizeof(magic) && memcmp(head->data, magic, sizeof(magic)) == 0;
 }
 
-bool rk_sql_has_mark(const void *head, size_t len, const char *const *marks, size_t nmarks)
+int rk_sql_probe(const struct rk_head *head)
 {
-	if (!rk_sql_has_magic(head, len))
-		return false;
-	for (size_t i = 0; i < nmarks; i++)
-		if (memmem(head, len, marks[i], strlen(marks[i])))
-			return true;
-	return false;
+	const struct sql_format *f = head->format;
+
+	if (!rk_sql_has_magic(head))
+		return 0;
+	for (size_t i = 0; i < sizeof(f->marks) / sizeof(f->marks[0]) && f->marks[i]; i++)
+		if (memmem(head->data, head->len, f->marks[i], strlen(f->marks[i])))
+			return 96;
+	return 0;
 }
 
 int rk_sql_damage(struct sql_reader *r, struct rk_error *cause, int rc, struct rk_error *err)
@@ -136,7 +138,7 @@ static void warn_about_file(struct sql_reader *r, const char *kind, const char *
 		rk_diag_most(r->ctx->diag, kind, path, 0, 1, message);
 }
 
-int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_context *ctx,
+int rk_sql_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		struct rk_reader **ret, struct rk_error *err)
 {
 	const char *label = rk_instream_path(in), *hot;
@@ -146,8 +148,8 @@ int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_co
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = f->ops;
-	r->format = f;
+	r->base.ops = ops;
+	r->format = ops->format;
 	r->in = in;
 	r->ctx = ctx;
 	r->node = RK_NONE;

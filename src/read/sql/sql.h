@@ -80,7 +80,7 @@ struct sql_dim_def {
 };
 
 struct sql_format {
-	const struct rk_reader_ops *ops;
+	const char *marks[3];       /* texts by which rk_sql_probe knows the file; NULL: no more */
 	const char *source, *clock; /* constants of the kernels table */
 	const char *what;           /* for messages: "Nsight Systems" */
 	bool each_opening;          /* count warnings about the file each time it is opened */
@@ -111,16 +111,16 @@ struct sql_reader {
 	int64_t node; /* id of the host's name, the same in all rows; RK_NONE: unknown */
 };
 
-/* Behind the reader's open, scan and close. */
-int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_context *ctx,
+/* Behind the reader's probe, open, scan and close; ops->format is a struct sql_format. */
+int rk_sql_probe(const struct rk_head *head);
+int rk_sql_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		struct rk_reader **ret, struct rk_error *err);
 int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		struct rk_error *err);
 void rk_sql_close(struct rk_reader *base);
 
-/* Whether the bytes begin a SQLite file, and one that has one of the marks among them. */
-bool rk_sql_has_magic(const void *head, size_t len);
-bool rk_sql_has_mark(const void *head, size_t len, const char *const *marks, size_t nmarks);
+/* Whether the bytes begin a SQLite file. */
+bool rk_sql_has_magic(const struct rk_head *head);
 /* The table `name` followed by `suffix`, ASCII case-insensitive; NULL when there is none. */
 const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const char *name,
 					   const char *suffix);

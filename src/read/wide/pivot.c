@@ -178,28 +178,7 @@ static void repeat(void *out, const void *from, size_t size, size_t n)
 	}
 }
 
-/* Copies the dispatch's values from the wide row to its rows [from, to). */
-static int put_fixed(struct pivot *p, size_t from, size_t to, struct rk_error *err)
-{
-	for (unsigned f = 0; f < RK_W_NFIELDS; f++) {
-		const struct rk_column *c = &p->b->cols[f];
-		size_t size = rk_type_size(p->columns->fields[f].type);
-		char *out;
-
-		if (!c->data || !(p->want >> turned[f] & 1))
-			continue;
-		out = rk_builder_column(&p->out, turned[f]);
-		if (!out)
-			return rk_fail_nomem(err);
-		repeat(out + from * size, (const char *)c->data + p->row * size, size, to - from);
-		for (size_t i = from; i < to && !rk_column_has(c, p->row); i++)
-			if (!rk_builder_null(&p->out, turned[f], i))
-				return rk_fail_nomem(err);
-	}
-	return 0;
-}
-
-/* Converts the rest of one row, as far as there is room. */
+/* Converts the rest of one row, as far as there is room: its counters, then the dispatch's values. */
 static int turn_row(struct pivot *p, struct rk_error *err)
 {
 	uint32_t *name = rk_builder_column(&p->out, RK_N_COUNTER);
@@ -219,7 +198,22 @@ static int turn_row(struct pivot *p, struct rk_error *err)
 	}
 	p->out.nrows = to;
 	p->counter = i;
-	return put_fixed(p, from, to, err);
+	for (unsigned f = 0; f < RK_W_NFIELDS; f++) {
+		const struct rk_column *c = &p->b->cols[f];
+		size_t size = rk_type_size(p->columns->fields[f].type);
+		char *out;
+
+		if (!c->data || !(p->want >> turned[f] & 1))
+			continue;
+		out = rk_builder_column(&p->out, turned[f]);
+		if (!out)
+			return rk_fail_nomem(err);
+		repeat(out + from * size, (const char *)c->data + p->row * size, size, to - from);
+		for (size_t row = from; row < to && !rk_column_has(c, p->row); row++)
+			if (!rk_builder_null(&p->out, turned[f], row))
+				return rk_fail_nomem(err);
+	}
+	return 0;
 }
 
 static int pivot_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)

@@ -21,10 +21,10 @@ struct wide_reader {
 	struct rk_wide_scan scan;
 };
 
-static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
+static const struct rk_wide_kind *kind_of(const struct rk_wide_kind *k,
 					  const struct rk_csv_header *h)
 {
-	for (const struct rk_wide_kind *k = f->kinds; k->ntables; k++)
+	for (; k->ntables; k++)
 		if (rk_v3_has_all(h, k->must, 6) && !rk_v3_has_any(h, k->must_not, 6))
 			return k;
 	return NULL;
@@ -34,17 +34,17 @@ static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
  * The first columns identify a file. A header with thousands of counters is slow to read each time
  * and may be longer than the head, so only a part of it is read where possible.
  */
-int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len)
+int rk_wide_probe(const struct rk_head *head)
 {
 	const struct rk_wide_kind *kind;
 	struct rk_csv_header h;
-	int rc = rk_csv_header_parse(head, len < PROBE_BYTES ? len : PROBE_BYTES, true, &h, NULL);
+	int rc = rk_csv_header_parse(head->data, rk_min(head->len, PROBE_BYTES), true, &h, NULL);
 
-	if (rc == RK_E_FORMAT && len > PROBE_BYTES) /* cut inside quotes */
-		rc = rk_csv_header_parse(head, len, true, &h, NULL);
+	if (rc == RK_E_FORMAT && head->len > PROBE_BYTES) /* cut inside quotes */
+		rc = rk_csv_header_parse(head->data, head->len, true, &h, NULL);
 	if (rc < 0)
 		return rc == RK_E_NOMEM ? rc : 0;
-	kind = kind_of(f, &h);
+	kind = kind_of(head->format, &h);
 	rk_csv_header_release(&h);
 	return kind ? 90 : 0;
 }
@@ -112,7 +112,7 @@ static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 	drop_column(&r->header, absent[1]);
 }
 
-int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct rk_context *ctx,
+int rk_wide_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		 struct rk_reader **ret, struct rk_error *err)
 {
 	struct wide_reader *r = rk_calloc(1, sizeof(*r));
@@ -123,7 +123,7 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 
 	if (!r)
 		return rk_fail_nomem(err);
-	r->base.ops = f->ops;
+	r->base.ops = ops;
 	r->in = in;
 	r->ctx = ctx;
 	rc = rk_instream_head(in, &head, &len, err);
@@ -134,9 +134,9 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 		rc = long_header(r, err);
 	if (rc < 0)
 		goto out;
-	k = r->kind = kind_of(f, &r->header);
+	k = r->kind = kind_of(ops->format, &r->header);
 	if (!k) {
-		rc = rk_fail(err, RK_E_FORMAT, "the header does not match %s", f->ops->name);
+		rc = rk_fail(err, RK_E_FORMAT, "the header does not match %s", ops->name);
 		goto out;
 	}
 	drop_absent(r, head, len);
@@ -152,7 +152,7 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 	r->scan.wrapped = k->wrapped;
 	r->scan.v3.ctx = ctx;
 	r->scan.v3.file = rk_instream_path(in);
-	if ((rc = rk_strtab_adds(ctx->names, f->ops->name, &r->scan.v3.source_id, err)) < 0 ||
+	if ((rc = rk_strtab_adds(ctx->names, ops->name, &r->scan.v3.source_id, err)) < 0 ||
 	    (rc = rk_strtab_adds(ctx->names, k->clock ? k->clock : "unknown", &r->scan.v3.clock_id,
 				 err)) < 0 ||
 	    (k->barriers &&

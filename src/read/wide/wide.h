@@ -25,11 +25,6 @@ struct rk_wide_kind {
 	bool wrapped;  /* names were wrapped by a table printer */
 };
 
-struct rk_wide_format {
-	const struct rk_reader_ops *ops;
-	const struct rk_wide_kind *kinds; /* ends with .ntables 0; the first match is used */
-};
-
 /* One per scan, the argument of finishers: begins with what those of rocprofv3 look at. */
 struct rk_wide_scan {
 	struct rk_v3_scan v3;
@@ -37,9 +32,12 @@ struct rk_wide_scan {
 	uint32_t barrier_id;
 };
 
-/* What reader ops are made of. */
-int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len);
-int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct rk_context *ctx,
+/*
+ * What reader ops are made of. ops->format is an array of kinds, of which the first match is used;
+ * it ends with .ntables 0.
+ */
+int rk_wide_probe(const struct rk_head *head);
+int rk_wide_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		 struct rk_reader **ret, struct rk_error *err);
 int rk_wide_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		 struct rk_error *err);
@@ -57,9 +55,6 @@ int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err
 /* Kernels and copies from one list of operations. */
 int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_wide_finish_op_copies(void *scan, struct rk_builder *b, struct rk_error *err);
-
-/* Columns of the older tools: rocprof v1, and rocprofv2 with those behind it. */
-extern const struct rk_csv_bind rk_rocprof_v1_columns[], rk_rocprof_v2_columns[];
 
 /* Fields of a wide row; counters follow them. */
 enum rk_wide_field { RK_W_DISPATCH, RK_W_NAME, RK_W_DEVICE, RK_W_PID, RK_W_XCC, RK_W_NFIELDS };

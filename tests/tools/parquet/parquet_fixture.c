@@ -417,6 +417,7 @@ static void read_back(const char *path, struct rk_context *ctx)
 {
 	const struct rk_batch *b;
 	struct rk_error err = { 0 };
+	const struct rk_reader_ops *ops = rk_reader_by_name("parquet");
 	struct rk_instream *in = NULL;
 	struct rk_reader *r = NULL;
 	struct rk_source *s = NULL;
@@ -424,8 +425,7 @@ static void read_back(const char *path, struct rk_context *ctx)
 	int rc;
 
 	rk_bytes_init(&text, 1 << 30);
-	if (rk_instream_open(path, &in, &err) < 0 ||
-	    rk_reader_by_name("parquet")->open(in, ctx, &r, &err) < 0)
+	if (rk_instream_open(path, &in, &err) < 0 || ops->open(ops, in, ctx, &r, &err) < 0)
 		die(path, &err);
 	if (r->ops->scan(r, (enum rk_table)__builtin_ctz(r->tables), RK_WANT_ALL, &s, &err) < 0)
 		die(path, &err);
