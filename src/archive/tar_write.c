@@ -1,7 +1,4 @@
-/*
- * tar_write.c - headers of 512 bytes, content padded to multiples of that, two empty blocks at the
- * end.
- */
+/* tar_write.c - headers of 512 bytes, content padded to multiples of that, two empty blocks. */
 #include "archive/tar_write.h"
 
 #include <stdio.h>

@@ -25,10 +25,7 @@ struct rk_tar_member {
  * arguments.
  */
 void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m);
-/*
- * Zeros between a content of this size and the next header. The archive ends with two blocks of
- * zeros.
- */
+/* Zeros between a content of this size and the next header. Two blocks of zeros end the archive. */
 size_t rk_tar_padding(uint64_t size);
 
 /*

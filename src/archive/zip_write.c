@@ -140,9 +140,7 @@ static uint32_t dos_time(int64_t epoch)
 
 /* -- headers ------------------------------------------------------------------------------ */
 
-/*
- * The part that both headers of a member share: from the version needed to the length of the name.
- */
+/* What both headers of a member share: from the version needed to the length of the name. */
 static uint8_t *common(uint8_t *to, const struct rk_zip_member *m, int64_t epoch, bool big,
 		       unsigned version)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -89,7 +90,7 @@ static int odd_component(struct opener *o, const struct rk_artifact *a, const si
 	size_t len = at[1] - 1 - at[0];
 	int rc;
 
-	memcpy(word, a->label + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
+	memcpy(word, a->label + at[0], rk_min(len, sizeof(word) - 1));
 	if (!a->archive && (!manifest || access(manifest, F_OK) != 0)) {
 		rk_diag_add(o->diag, "artifact-name", a->label, 0, 1,
 			    "unknown component '%s' and no '%s': skipped", word,
@@ -481,10 +482,7 @@ static bool give_up(struct follower *f, const char *why)
 	return false;
 }
 
-/*
- * f->path is the folder the text starts from. The number of links is limited, and so is the
- * recursion.
- */
+/* f->path is the folder the text starts from. The number of links limits the recursion. */
 static bool follow(struct follower *f, const char *text)
 {
 	size_t n;

@@ -1,7 +1,4 @@
-/*
- * artifacts.h - the output of a ROCm build: folders and archives NAME_COMPONENT_FAMILY, and their
- * files.
- */
+/* artifacts.h - the output of a ROCm build: folders and archives NAME_COMPONENT_FAMILY. */
 #ifndef RK_ARTIFACTS_H
 #define RK_ARTIFACTS_H
 
@@ -66,10 +63,7 @@ struct rk_artifacts {
 	const char *version; /* of base's .info/version, or NULL */
 };
 
-/*
- * Should this artifact be read? Others are only known by name. `kpack` is the flag of the
- * artifacts.
- */
+/* Should this artifact be read? Others are known by name only. `kpack`: see rk_artifacts. */
 struct rk_artifact_filter {
 	bool (*want)(const void *arg, const struct rk_artifact *a, bool kpack);
 	const void *arg;

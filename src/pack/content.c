@@ -177,8 +177,6 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 	return 0;
 }
 
-/* ---- looked at ---- */
-
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
 		   struct rk_error *err)
 {

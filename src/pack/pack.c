@@ -1,7 +1,4 @@
-/*
- * pack.c - ROCm artifacts as Python packages: plan, print the plan, build; and print the result of
- * verify.
- */
+/* pack.c - the API of the packager: plan, build, and print the plan or the result of verify. */
 #include "rockit/pack.h"
 
 #include <inttypes.h>
@@ -120,7 +117,7 @@ static void put_plan_json(struct rk_bytes *out, const void *what,
 		rk_json_object(&j, NULL);
 		rk_json_text(&j, "package", k->logical);
 		rk_json_text(&j, "dist", k->dist);
-		rk_json_text(&j, "family", *k->family ? k->family : NULL);
+		rk_json_text(&j, "family", rk_text_or_null(k->family));
 		rk_json_text(&j, "file", k->file);
 		rk_json_uint(&j, "bytes", k->bytes);
 		rk_json_array(&j, "files");
@@ -134,7 +131,7 @@ static void put_plan_json(struct rk_bytes *out, const void *what,
 	for (size_t i = 0; i < p->plan->nleft; i++) {
 		rk_json_object_flat(&j, NULL);
 		rk_json_text(&j, "artifact", left[i].artifact);
-		rk_json_text(&j, "path", *left[i].path ? left[i].path : NULL);
+		rk_json_text(&j, "path", rk_text_or_null(left[i].path));
 		rk_json_text(&j, "reason", left[i].reason);
 		rk_json_close(&j);
 	}
@@ -230,8 +227,8 @@ static void put_proof_json(struct rk_bytes *out, const void *what,
 	rk_json_uint(&j, "packages", p->packages);
 	rk_json_uint(&j, "files", p->files);
 	rk_json_uint(&j, "libraries", p->libraries);
-	rk_json_text(&j, "glibc", p->glibc[0] ? p->glibc : NULL);
-	rk_json_text(&j, "platform_tag", p->platform_tag[0] ? p->platform_tag : NULL);
+	rk_json_text(&j, "glibc", rk_text_or_null(p->glibc));
+	rk_json_text(&j, "platform_tag", rk_text_or_null(p->platform_tag));
 	rk_json_uint(&j, "faults", p->faults);
 	rk_json_array(&j, "findings");
 	for (size_t i = 0; i < p->nfindings; i++) {

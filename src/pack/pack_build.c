@@ -1,7 +1,4 @@
-/*
- * pack_build.c - carry out a plan: list the members of each package and write wheels and sdists
- * below the destination.
- */
+/* pack_build.c - carry out a plan: list the members of each package, write wheels and sdists. */
 #include "pack/pack_build.h"
 
 #include <stdlib.h>
@@ -88,8 +85,6 @@ int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char 
 	rc = add_made(p, &python, d->platform, false, ret, err);
 	return rc < 0 ? rc : add_made(p, &info, d->platform, false, ret, err);
 }
-
-/* ---- files ---- */
 
 /* A build in progress. */
 struct build {

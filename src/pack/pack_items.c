@@ -206,19 +206,12 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 
 /* ---- relative paths ---- */
 
-static size_t depth_of(const char *path)
+/* "../" for each folder in the path. */
+static void put_up(struct rk_bytes *out, const char *path)
 {
-	size_t n = 0;
-
 	for (; *path; path++)
-		n += *path == '/';
-	return n;
-}
-
-static void put_up(struct rk_bytes *out, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		rk_bytes_puts(out, i ? "/.." : "..");
+		if (*path == '/')
+			rk_bytes_puts(out, "../");
 }
 
 /* A copy of the text in the arena; releases it. NULL: no memory, reported. */
@@ -239,23 +232,6 @@ const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char
 	const char *slash = strrchr(path, '/');
 
 	return rk_pack_text(k, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
-}
-
-/* The relative path from the folder of the file `from` to the file `to`. */
-static const char *way_between(struct rk_pack_work *k, const char *from, const char *to)
-{
-	struct rk_bytes out;
-	size_t common = 0;
-
-	for (size_t i = 0; from[i] && from[i] == to[i]; i++)
-		if (from[i] == '/')
-			common = i + 1;
-	rk_bytes_init(&out, RPATH_MAX);
-	put_up(&out, depth_of(from + common));
-	if (out.len)
-		rk_bytes_puts(&out, "/");
-	rk_bytes_puts(&out, to + common);
-	return keep(k, &out);
 }
 
 /* ---- run paths ---- */
@@ -280,10 +256,7 @@ static void put_part(struct rk_bytes *out, const char *part, size_t len)
 	rk_bytes_put(out, part, len);
 }
 
-/*
- * The file's own run path, then the folders of packages it may need:
- * "$ORIGIN/../../_rocm_sdk_core/lib".
- */
+/* The file's own run path, then the packages it may need: "$ORIGIN/../../_rocm_sdk_core/lib". */
 static const char *rpath_for(struct rk_pack_work *k, const char *path, const char *old)
 {
 	struct rk_pack_plan *p = k->pl->p;
@@ -305,9 +278,9 @@ static const char *rpath_for(struct rk_pack_work *k, const char *path, const cha
 			platform = rk_pack_platform_name(p->arena, p->table, kind, p->kpack,
 							 k->d->family, p->nonce);
 		rk_bytes_clear(&part);
-		rk_bytes_puts(&part, "$ORIGIN/");
-		put_up(&part, depth_of(path) + 1);
-		rk_bytes_printf(&part, "/%s/%s", rk_text_or_empty(platform), r->dir);
+		rk_bytes_puts(&part, "$ORIGIN/../");
+		put_up(&part, path);
+		rk_bytes_printf(&part, "%s/%s", rk_text_or_empty(platform), r->dir);
 		out.bad |= part.bad || !platform;
 		if (!out.bad)
 			put_part(&out, (const char *)part.data, part.len);
@@ -467,13 +440,23 @@ bool rk_pack_has_launcher(uint16_t machine)
 int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct rk_entry *program,
 			 uint16_t machine)
 {
-	const char *way = way_between(k, path, program->path);
+	const char *to = program->path, *way;
 	struct rk_pack_item *item;
 	struct rk_bytes out;
+	size_t common = 0;
 	int rc;
 
+	/* the relative path from the launcher's folder to the program */
+	for (size_t i = 0; path[i] && path[i] == to[i]; i++)
+		if (path[i] == '/')
+			common = i + 1;
+	rk_bytes_init(&out, RPATH_MAX);
+	put_up(&out, path + common);
+	rk_bytes_puts(&out, to + common);
+	way = keep(k, &out);
 	if (!way)
 		return RK_E_NOMEM;
+
 	item = rk_pack_item_add(k, path, RK_PACK_LAUNCHER, "link to a program");
 	if (!item || !(item->edit = rk_pack_text(k, "runs '%s'", way)))
 		return RK_E_NOMEM;

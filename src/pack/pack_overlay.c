@@ -1,6 +1,4 @@
-/*
- * pack_overlay.c - merge the trees of several artifacts, and list the files that are in no package.
- */
+/* pack_overlay.c - merge the trees of several artifacts; list the files that are in no package. */
 #include "pack/pack_plan_impl.h"
 
 #include <stdlib.h>
@@ -186,8 +184,6 @@ void rk_pack_mark(struct rk_pack_work *k)
 	}
 }
 
-/* ---- scripts ---- */
-
 void rk_pack_say_scripts(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
@@ -216,8 +212,6 @@ void rk_pack_say_scripts(struct rk_pack_work *k)
 			    n == 1 ? "its program" : "their programs");
 	rk_bytes_release(&names);
 }
-
-/* ---- the list ---- */
 
 static bool is_left(const struct rk_entry *e)
 {

@@ -35,13 +35,10 @@ struct rk_pack_item {
 	const struct rk_content *content; /* NULL when nothing is written */
 	/* RK_PACK_LINK: its text; RK_PACK_ALIAS, and a stub or copy in place of one: the SONAME */
 	const char *link;
-	const char
-		*edit; /* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
+	/* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
+	const char *edit;
 	const char *reason; /* for people: "SONAME", "link to a program", ... */
-	/*
-	 * where the bytes come from (of a resolved link: its target), or the file left out; NULL:
-	 * generated
-	 */
+	/* where the bytes come from (of a link: its target), or the file left out; NULL: generated */
 	const struct rk_entry *entry;
 };
 
@@ -54,8 +51,8 @@ struct rk_dist {
 	const char *module;   /* pure Python package: "rocm_sdk_core" */
 	const char *subdir;   /* below dist/: "" or the family */
 	uint16_t machine;     /* of its ELF files; 0 none */
-	struct rk_pack_item
-		*items; /* in the order of the wheel: files of a folder by name, then folders */
+	/* in the order of the wheel: files of a folder by name, then folders */
+	struct rk_pack_item *items;
 	size_t n, cap;
 };
 
@@ -72,8 +69,8 @@ struct rk_pack_plan {
 	uint16_t machine;                /* of all ELF files; 0 when there are none */
 	const struct rk_pack_left *left; /* files in no package */
 	size_t nleft;
-	struct rk_dist *
-		dists; /* in the order they are built: core, profiler, libraries, device, meta, devel */
+	/* in the order they are built: core, profiler, libraries, device, meta, devel */
+	struct rk_dist *dists;
 	size_t ndists;
 };
 

@@ -39,15 +39,11 @@ struct rk_overlay {
 	struct rk_path_map map;
 };
 
-/*
- * Adds the entries of `a` that match; a later entry replaces an earlier one. `dirs`: also folders.
- */
+/* Adds entries of `a` that match; a later one replaces an earlier one. `dirs`: also folders. */
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err);
-/*
- * Call after the last add: removes files that have something below them, then sorts as in wheels.
- */
+/* After the last add: removes files that have something below them, then sorts as in wheels. */
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
 rk_entry_find_fn rk_overlay_find; /* `tree` is a struct rk_overlay */
 void rk_overlay_release(struct rk_overlay *t);

@@ -160,9 +160,7 @@ static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 				"link, replaced by its content", false);
 }
 
-/*
- * Device packages add files to the tree of the libraries: under their own names, links as copies.
- */
+/* Device packages add files to the tree of the libraries: with their own names, links as copies. */
 int rk_pack_device(struct rk_pack_work *k)
 {
 	for (size_t i = 0; i < k->tree.n; i++) {

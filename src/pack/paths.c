@@ -135,16 +135,14 @@ int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir)
 
 	for (; *a && *a == *b; a++, b++)
 		;
-	/*
-	 * Compare from the first byte that differs: a path with another folder in it comes later.
-	 */
+	/* from the first byte that differs: a path with another folder in it comes later */
 	deep_a = a_dir || strchr(a, '/');
 	deep_b = b_dir || strchr(b, '/');
 	if (deep_a != deep_b)
 		return deep_a ? 1 : -1;
 	if (*a == *b)
 		return 0;
-	/* A prefix sorts before a longer name. */
+	/* a prefix sorts before a longer name */
 	if (!*a || !*b)
 		return *a ? 1 : -1;
 	if (*a == '/' || *b == '/')

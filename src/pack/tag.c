@@ -1,7 +1,4 @@
-/*
- * tag.c - platform tags: which machines and glibc a wheel promises to run on, and which glibc its
- * files need.
- */
+/* tag.c - platform tags: the machine and glibc that a wheel promises, and what its files need. */
 #include "pack/tag.h"
 
 #include <elf.h>

@@ -476,30 +476,7 @@ static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 	return found;
 }
 
-/* Finds the text with its NUL anywhere in the table, also as the tail of another text. */
-static bool find_text(const struct elf_image *m, struct wish *w)
-{
-	const char *table = text_at(m, 0);
-	const Elf64_Dyn *now = entry_in_force(m);
-	const char *found;
-
-	if (now && strcmp(text_at(m, now->d_un.d_val), w->text) == 0) {
-		w->at = now->d_un.d_val;
-		w->way = RK_ELF_TAG;
-		return true;
-	}
-	found = memmem(table, (size_t)m->nstrings, w->text, w->len + 1);
-	if (!found)
-		return false;
-	w->at = (uint64_t)(found - table);
-	w->way = RK_ELF_IN_PLACE;
-	return true;
-}
-
-/*
- * Usable bytes of a text: its length plus the zeros that an earlier, longer text left after its
- * NUL.
- */
+/* Usable bytes of a text: its length and the zeros that an earlier text left after its NUL. */
 static size_t capacity(const struct elf_image *m, uint64_t offset)
 {
 	size_t n = strlen(text_at(m, offset));
@@ -553,10 +530,22 @@ static uint64_t new_text_at(const struct elf_image *m)
 static int put_text(struct elf_image *m, struct wish *w)
 {
 	struct elf_strings s = { .text = w->text, .text_size = w->len + 1 };
+	const Elf64_Dyn *now = entry_in_force(m);
+	const char *found;
 	int rc;
 
-	if (find_text(m, w))
+	if (now && strcmp(text_at(m, now->d_un.d_val), w->text) == 0) {
+		w->at = now->d_un.d_val;
+		w->way = RK_ELF_TAG;
 		return 0;
+	}
+	/* the text with its NUL may be anywhere in the table, also as the tail of another text */
+	found = memmem(text_at(m, 0), (size_t)m->nstrings, w->text, w->len + 1);
+	if (found) {
+		w->at = (uint64_t)(found - text_at(m, 0));
+		w->way = RK_ELF_IN_PLACE;
+		return 0;
+	}
 	rc = overwrite(m, w);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;

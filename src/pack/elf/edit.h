@@ -51,10 +51,7 @@ struct rk_elf_edit {
 int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
 		struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err);
 
-/*
- * `buf` has the old file's bytes from `offset` on, as far as they go, and gets those of the new
- * file. Any thread.
- */
+/* `buf` has the old file's bytes from `offset` on, and gets those of the new file. Any thread. */
 void rk_elf_edit_apply(const struct rk_elf_edit *e, uint64_t offset, void *buf, size_t len);
 
 #endif

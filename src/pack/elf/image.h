@@ -64,15 +64,10 @@ static inline bool elf_is_run_path(const Elf64_Dyn *d)
 int rk_elf_image_read(struct elf_image *m);
 /* Replaces the bytes at `offset`. `data` is borrowed from the arena. */
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len);
-/*
- * Adds patches for all differences from the file. Afterwards patches are sorted and do not overlap.
- */
+/* Adds patches for all differences from the file. Then patches are sorted and do not overlap. */
 int rk_elf_image_finish(struct elf_image *m);
 
-/*
- * Does only the run path use [offset, offset + len] of the string table (a text and its NUL)? False
- * if unknown.
- */
+/* Does only the run path use this text of the string table, [offset, offset + len]? */
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len);
 /* Is the list of needed versions entirely inside or entirely outside the range of addresses? */
 bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size);

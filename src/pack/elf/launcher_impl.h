@@ -1,7 +1,4 @@
-/*
- * launcher_impl.h - shared by the generators of small ELF files: machine code, and the parts of the
- * file.
- */
+/* launcher_impl.h - shared by the generators of small ELF files: machine code, parts of a file. */
 #ifndef RK_LAUNCHER_IMPL_H
 #define RK_LAUNCHER_IMPL_H
 

@@ -81,11 +81,14 @@ static bool section_moves(const struct elf_image *m, size_t i, const struct elf_
 /* Extends the block by [at, at + size); false if that begins before the wanted bytes. */
 static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t size, bool *grown)
 {
-	uint64_t from = b->size && b->at < at ? b->at : at;
-	uint64_t to = b->size && b->at + b->size > at + size ? b->at + b->size : at + size;
+	uint64_t from = at, to = at + size;
 
 	if (at < first)
 		return false;
+	if (b->size) {
+		from = rk_min(from, b->at);
+		to = rk_max(to, b->at + b->size);
+	}
 	*grown |= b->size == 0 || from != b->at || to != b->at + b->size;
 	b->at = from;
 	b->size = to - from;
@@ -96,7 +99,10 @@ static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t siz
 static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t first,
 		       uint64_t need, bool *grown)
 {
-	uint64_t size = b->size && b->at + b->size > first + need ? b->at + b->size - first : need;
+	uint64_t size = need;
+
+	if (b->size)
+		size = rk_max(size, b->at + b->size - first);
 
 	for (size_t i = 1; i < m->nsections; i++) {
 		const Elf64_Shdr *s = &m->sections[i];

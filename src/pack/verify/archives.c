@@ -220,8 +220,6 @@ out:
 	rk_free(bytes);
 }
 
-/* ---- devel ---- */
-
 static void add_inner(struct tar *t)
 {
 	const char *path = path_of(t);
@@ -403,8 +401,6 @@ struct task_list {
 	size_t n, cap;
 };
 
-/* ---- bytes ---- */
-
 static int take(void *arg, const void *p, size_t len, struct rk_error *err)
 {
 	struct reading *r = arg;
@@ -487,16 +483,6 @@ static void read_archive(void *arg, size_t i, unsigned worker)
 
 /* ---- names ---- */
 
-/* U+0085, U+2028 and U+2029, or a control character. */
-static bool ends_line(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 32 || !strncmp(s, "\xc2\x85", 2) ||
-		    !strncmp(s, "\xe2\x80\xa8", 3) || !strncmp(s, "\xe2\x80\xa9", 3))
-			return true;
-	return false;
-}
-
 /* Why it cannot be installed under its name, or NULL; the kind says what to report. */
 static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_kind)
 {
@@ -512,8 +498,10 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 		if (*c & 0x80)
 			return "the name is not marked as UTF-8: other programs read it as cp437";
 	*ret_kind = "name-bad";
-	if (ends_line(e->name))
-		return "the name has a character that Python treats as a line end in RECORD";
+	for (const char *c = e->name; *c; c++) /* also U+0085, U+2028 and U+2029 */
+		if ((unsigned char)*c < 32 || !strncmp(c, "\xc2\x85", 2) ||
+		    !strncmp(c, "\xe2\x80\xa8", 3) || !strncmp(c, "\xe2\x80\xa9", 3))
+			return "the name has a character that Python treats as a line end in RECORD";
 	*ret_kind = "name-backslash";
 	if (strchr(e->name, '\\'))
 		return "the name has a backslash, which some systems treat as a slash";
@@ -525,8 +513,6 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 		return "the path has a part that is empty, '.' or '..'";
 	return NULL;
 }
-
-/* ---- all of them ---- */
 
 static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 		       const struct rk_zip_entry *e, struct task_list *list)

@@ -115,10 +115,7 @@ static size_t folder_of(const char *path, size_t len)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/*
- * Follows `rel` from the folder of `from`. ".." goes up from the target of a link, as in the file
- * system.
- */
+/* Follows `rel` from the folder of `from`; ".." goes up from a link's target, as in the kernel. */
 static enum way_end walk(const struct file_set *s, const char *from, const char *rel,
 			 size_t rel_len, const struct rk_proof_file **ret)
 {

@@ -144,13 +144,6 @@ static const char *skip_blanks(const char *s)
 	return s + strspn(s, " \t");
 }
 
-static const char *next_line(const char *line)
-{
-	const char *end = strchr(line, '\n');
-
-	return end ? end + 1 : NULL;
-}
-
 /* Is the name bound by this import line? Of "a as b" that is b. */
 static bool imports(const char *s, const char *name, size_t len)
 {
@@ -201,7 +194,7 @@ static bool defines(const char *text, const char *name, size_t len)
 {
 	bool importing = false;
 
-	for (const char *line = text; line && *line; line = next_line(line)) {
+	for (const char *line = text; line && *line; line = rk_proof_next_line(line)) {
 		const char *s = line, *rest;
 
 		if (importing || after(line, "from")) {
@@ -324,7 +317,7 @@ static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w,
 {
 	bool scripts = false;
 
-	for (const char *line = text; line && *line; line = next_line(line)) {
+	for (const char *line = text; line && *line; line = rk_proof_next_line(line)) {
 		const char *at = skip_blanks(line);
 		size_t len = strcspn(at, "\r\n");
 
@@ -371,7 +364,7 @@ void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 
 	snprintf(path, sizeof(path), "%stop_level.txt", w->dist_info);
 	text = rk_proof_load(p, w, path, &len);
-	for (const char *line = text; line && *line; line = next_line(line)) {
+	for (const char *line = text; line && *line; line = rk_proof_next_line(line)) {
 		size_t n = strcspn(line, "\r\n");
 
 		if (n && !importable(line, n))

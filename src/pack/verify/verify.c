@@ -171,9 +171,7 @@ static void add_package(struct rk_proving *p, const char *path, unsigned group)
 						       .dist_info = "" };
 }
 
-/*
- * Folders below are alternatives (a family each): everything above is installed with each of them.
- */
+/* Folders below are alternatives (a family each): what is above is installed with each of them. */
 static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *err)
 {
 	struct rk_walk found = { 0 };
@@ -214,8 +212,6 @@ static int by_file(const void *a, const void *b)
 		c = strcmp(x->path, y->path);
 	return c;
 }
-
-/* ---- the whole ---- */
 
 static void prove(struct rk_proving *p, struct rk_error *err)
 {

@@ -8,6 +8,7 @@
 #define RK_VERIFY_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "rockit/pack.h"
 
@@ -41,6 +42,13 @@ enum rk_proof_kind { RK_PROOF_FILE, RK_PROOF_LINK, RK_PROOF_DIR };
 static inline bool rk_proof_is_loadable(const struct rk_proof_elf *e)
 {
 	return e && (e->kind == RK_ELF_EXE || e->kind == RK_ELF_SHARED);
+}
+
+/* Where the next line begins, or the end of the text. */
+static inline const char *rk_proof_next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + (*line == '\n');
 }
 
 struct rk_proof_file {

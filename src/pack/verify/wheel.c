@@ -111,19 +111,12 @@ static const char *value_of(const char *line, const char *name, size_t *ret_len)
 	return line + n;
 }
 
-static const char *next_line(const char *line)
-{
-	const char *end = strchr(line, '\n');
-
-	return end ? end + 1 : line + strlen(line);
-}
-
 const char *rk_proof_header(struct rk_proving *p, const char *text, const char *name)
 {
 	size_t len;
 
 	for (const char *line = text; *line && *line != '\n' && *line != '\r';
-	     line = next_line(line)) {
+	     line = rk_proof_next_line(line)) {
 		const char *value = value_of(line, name, &len);
 
 		if (value)
@@ -239,7 +232,7 @@ static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 	if (!pure || (strcmp(pure, "true") && strcmp(pure, "false")))
 		rk_proof_fault(p, "wheel-wrong", w, path,
 			       "Root-Is-Purelib is neither true nor false");
-	for (const char *line = text; *line; line = next_line(line)) {
+	for (const char *line = text; *line; line = rk_proof_next_line(line)) {
 		size_t len;
 		const char *tag = value_of(line, "Tag", &len);
 
@@ -309,8 +302,6 @@ struct record {
 	bool *listed;             /* by number */
 };
 
-/* ---- csv ---- */
-
 /* The cell at *at, unquoted in place; *ret_end gets the byte that ended it. NULL: not CSV. */
 static char *cell(char **at, char *ret_end)
 {
@@ -338,9 +329,7 @@ static char *cell(char **at, char *ret_end)
 	return start;
 }
 
-/*
- * Splits a line into cells and returns their number; 0: not CSV. Moves past the line in any case.
- */
+/* Splits a line into cells and returns their number; 0: not CSV. Always moves past the line. */
 static unsigned row(char **at, char *cells[CELLS])
 {
 	char end = ',', *line = *at;
@@ -361,8 +350,6 @@ static unsigned row(char **at, char *cells[CELLS])
 	}
 	return n;
 }
-
-/* ---- lines ---- */
 
 static void check_sum(struct record *r, const struct rk_proof_file *f, const char *sum,
 		      const char *size)
@@ -528,8 +515,6 @@ void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w)
 	}
 	check_platforms(p, w);
 }
-
-/* ---- all packages ---- */
 
 void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret)
 {

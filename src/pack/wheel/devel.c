@@ -178,8 +178,6 @@ static bool is_written(const struct rk_pack_item *it)
 	return is_file(it) || it->action == RK_PACK_DIR || it->action == RK_PACK_LINK;
 }
 
-/* ---- lookup ---- */
-
 static int by_path(const void *a, const void *b)
 {
 	return strcmp((*(const struct rk_pack_item *const *)a)->path,
@@ -357,35 +355,29 @@ static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *
 	return NULL;
 }
 
-static int is_ready(const struct devel *v, const struct rk_pack_item *it, bool *ret)
-{
-	const char *slash = strrchr(it->path, '/');
-	struct walk w = { .rest = { it->link }, .n = 1 };
-	bool bad;
-
-	rk_bytes_init(&w.at, HEADERS_BYTES);
-	if (slash)
-		rk_bytes_put(&w.at, it->path, (size_t)(slash - it->path));
-	*ret = *it->link == '/' || !waits_for(v, &w, it);
-	bad = w.at.bad;
-	rk_bytes_release(&w.at);
-	return bad ? rk_fail_nomem(v->err) : 0;
-}
-
 /* Writes links that depend on no unwritten link, with `all` also the others. *any: wrote some. */
 static int put_ready(struct devel *v, bool all, bool *any)
 {
-	bool ready = all;
-	int rc;
-
 	*any = false;
 	for (size_t i = 0; i < v->d->n; i++) {
 		const struct rk_pack_item *it = &v->d->items[i];
+		const char *slash = strrchr(it->path, '/');
+		struct walk w = { .rest = { it->link }, .n = 1 };
+		bool ready = true, bad = false;
+		int rc;
 
 		if (it->action != RK_PACK_LINK || v->done[i])
 			continue;
-		if (!all && (rc = is_ready(v, it, &ready)) < 0)
-			return rc;
+		if (!all && *it->link != '/') {
+			rk_bytes_init(&w.at, HEADERS_BYTES);
+			if (slash)
+				rk_bytes_put(&w.at, it->path, (size_t)(slash - it->path));
+			ready = !waits_for(v, &w, it);
+			bad = w.at.bad;
+			rk_bytes_release(&w.at);
+		}
+		if (bad)
+			return rk_fail_nomem(v->err);
 		if (!ready)
 			continue;
 		rc = put_header(v, it->path, RK_TAR_LINK, it->link, 0777, 0);
@@ -396,8 +388,6 @@ static int put_ready(struct devel *v, bool all, bool *any)
 	}
 	return 0;
 }
-
-/* ---- all of it ---- */
 
 static int put_all(struct devel *v)
 {

@@ -74,8 +74,6 @@ const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const 
 	return name ? rk_arena_textf(a, "%s-%s.dist-info", name, version) : NULL;
 }
 
-/* ---- console scripts ---- */
-
 bool rk_script_works(const struct rk_dist *d, const struct rk_pack_script *s)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -247,10 +245,7 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	return 0;
 }
 
-/*
- * Names become parts of lines and file names, and families come from the user's folders: check
- * them.
- */
+/* Names become parts of lines and file names, and families come from the user's folders. */
 static int check_name(const char *name, struct rk_error *err)
 {
 	static const char ends[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -86,10 +86,7 @@ bool rk_script_works(const struct rk_dist *d, const struct rk_pack_script *s);
 
 /* ---- Python ---- */
 
-/*
- * A text as an ASCII Python literal; bytes that are not UTF-8 become surrogates, as in Python
- * paths.
- */
+/* A text as an ASCII Python literal; bytes that are not UTF-8 become surrogates, as in paths. */
 void rk_python_repr(struct rk_bytes *out, const char *s);
 /* "pack/templates/NAME" with its @WORDS@ filled in. */
 int rk_template_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
@@ -117,10 +114,7 @@ struct rk_extras {
 	size_t n, cap;
 };
 
-/*
- * Memory belongs to the plan's arena. There are extras for the default family and, if there are
- * several, for each.
- */
+/* In the plan's arena. Extras for the default family and, if there are several, for each. */
 int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct rk_extras *ret,
 		   struct rk_error *err);
 
