@@ -302,8 +302,12 @@ static bool looks_like_script(const char *path)
 {
 	char head[128];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	ssize_t n = -1;
 
+	if (fd >= 0) {
+		n = read(fd, head, sizeof(head));
+		close(fd);
+	}
 	for (ssize_t i = 0; i < n && head[i] != '\n'; i++)
 		if (!head[i])
 			return false;
