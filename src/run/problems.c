@@ -597,8 +597,11 @@ static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_pla
 		end = "; skipped";
 	}
 	begin(&b, &l, "", "");
-	rk_bytes_printf(&b, " in '%.*s'%s from ", (int)parent_len(first->folder), first->folder,
-			one_or_many(&l, " is", " are"));
+	rk_bytes_puts(&b, " in '");
+	rk_bytes_put(&b, first->folder, parent_len(first->folder));
+	if (!parent_len(first->folder))
+		rk_bytes_puts(&b, ".");
+	rk_bytes_printf(&b, "'%s from ", one_or_many(&l, " is", " are"));
 	put_job(&b, first);
 	rk_bytes_puts(&b, ", others from ");
 	put_job(&b, most);

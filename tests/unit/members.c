@@ -1,6 +1,7 @@
 /* members.c - which ranks a run has, what is known of them, and what is wrong with them. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "ranks/gather.h"
@@ -293,6 +294,26 @@ TEST(a_rank_that_an_earlier_job_left_is_left_out)
 				"others from job 7 of 2 ranks; skipped");
 	CHECK_U64(j.m.n, 2);
 	CHECK_U64(used_files(&j), 2);
+	end(&j);
+}
+
+TEST(ranks_in_the_working_directory_are_in_dot)
+{
+	static const char *const paths[] = { "rank-0", "rank-1", "rank-2" };
+	const struct rk_run_options opt = { .threads = 1 };
+	char before[4096];
+	struct job j;
+
+	begin(&j);
+	put_rank(&j, "rank-0", RECORD(""));
+	put_rank(&j, "rank-1", RECORD(""));
+	put_rank(&j, "rank-2", RECORD(",\"job\":\"6\""));
+	CHECK(getcwd(before, sizeof(before)) && chdir(j.w.dir) == 0);
+	CHECK_I64(rk_run_open(paths, 3, &opt, &j.run, &j.w.err), 0);
+	CHECK_I64(rk_members_find(j.run, &j.m, &j.w.err), 0);
+	CHECK_STR(problems(&j), "other-job 2 1: rank 2 in '.' is from job 6, others from job 7; "
+				"skipped");
+	CHECK_I64(chdir(before), 0);
 	end(&j);
 }
 
