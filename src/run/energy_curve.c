@@ -343,39 +343,16 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 	return true;
 }
 
-static int64_t busy_of(const struct rk_energy_interval *v)
-{
-	return v->busy.full ? v[1].t - v->t : v->busy.part;
-}
-
 /*
- * Idle energy of the interval. *ret_doubt is the most that one of several kernels, or an idle
- * moment, may have used above idle power.
+ * Splits an interval between idle time and kernels. `doubt` is the most that one of several kernels,
+ * or an idle moment, may have used above idle power.
  */
-static int64_t idle_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v,
-		       int64_t *ret_doubt)
-{
-	int64_t dt = v[1].t - v->t, ns = dt - busy_of(v), floor = 0, idle, above = 0;
-
-	if (c->idle_ns) {
-		idle = scaled(c->idle_units, ns, c->idle_ns);
-		if (idle > v->e)
-			idle = v->e;
-		floor = scaled(c->idle_units, dt, c->idle_ns);
-	} else {
-		idle = scaled(v->e, ns, dt);
-	}
-	if (v->e > floor)
-		above = v->e - floor;
-	*ret_doubt = above > idle ? above : idle;
-	return idle;
-}
-
 static void make_step(struct rk_energy_curve *c, size_t i)
 {
 	const struct rk_energy_interval *v = &c->intervals[i];
 	struct rk_energy_step *s = &c->steps[i];
-	int64_t dt = v[1].t - v->t, doubt;
+	int64_t dt = v[1].t - v->t, busy = v->busy.full ? dt : v->busy.part;
+	int64_t idle, floor = 0, doubt = 0;
 	wide over = (wide)v->over.full * dt + v->over.part;
 	bool one_group = (wide)v->count * v->sq == (wide)v->sum * v->sum;
 
@@ -389,14 +366,28 @@ static void make_step(struct rk_energy_curve *c, size_t i)
 	s->share = 0;
 	if (!v->count)
 		return;
-	s->share = v->e - idle_in(c, v, &doubt);
+
+	if (c->idle_ns) {
+		idle = scaled(c->idle_units, dt - busy, c->idle_ns);
+		if (idle > v->e)
+			idle = v->e;
+		floor = scaled(c->idle_units, dt, c->idle_ns);
+	} else {
+		idle = scaled(v->e, dt - busy, dt);
+	}
+	if (v->e > floor)
+		doubt = v->e - floor;
+	if (idle > doubt)
+		doubt = idle;
+
+	s->share = v->e - idle;
 	s->over = over > INT64_MAX ? INT64_MAX : (int64_t)over;
 	/* only kernels that fill the interval use this; they ran for at least dt */
 	if (s->over >= dt)
 		s[1].whole_before += scaled(s->share, dt, s->over);
-	if (!one_group || busy_of(v) < dt)
+	if (!one_group || busy < dt)
 		s[1].error_before += doubt;
-	if (busy_of(v) < dt)
+	if (busy < dt)
 		c->error += doubt;
 }
 

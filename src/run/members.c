@@ -147,21 +147,6 @@ static int add_rank(struct rk_members *m, int64_t rank, struct rk_error *err)
 	return rc;
 }
 
-static int name_node(struct rk_members *m, int64_t rank, const char *node, struct rk_error *err)
-{
-	struct rk_member *v = find(m, rank);
-	char *name;
-
-	if (!v || v->node[0])
-		return 0;
-	name = rk_strdup(node);
-	if (!name)
-		return rk_fail_nomem(err);
-	rk_free(v->node);
-	v->node = name;
-	return 0;
-}
-
 /*
  * Ranks of a launcher inside the command ran on the machine of rockit, or on others. Clocks since
  * boot differ between machines by more than the length of a run, so a start within the run on the
@@ -180,11 +165,13 @@ static int add_rows(struct rk_run *run, struct rk_members *m, const struct look 
 		    struct rk_error *err)
 {
 	int64_t last = -1;
-	int rc;
 
 	for (size_t i = 0; i < b->nrows; i++) {
 		int64_t rank = rk_batch_int(b, l->rank, i, -1);
 		const char *node = NULL;
+		struct rk_member *v;
+		char *name;
+		int rc;
 
 		if (rank == last || rank < 0)
 			continue;
@@ -196,8 +183,14 @@ static int add_rows(struct rk_run *run, struct rk_members *m, const struct look 
 			node = rk_strtab_borrow(run->ctx.names, rk_batch_id(b, l->node, i), NULL);
 		else if (was_here(above, rk_batch_int(b, l->start, i, -1)))
 			node = above->text[RK_REC_NODE];
-		if (node && (rc = name_node(m, rank, node, err)) < 0)
-			return rc;
+		v = find(m, rank);
+		if (!node || !v || v->node[0])
+			continue;
+		name = rk_strdup(node);
+		if (!name)
+			return rk_fail_nomem(err);
+		rk_free(v->node);
+		v->node = name;
 	}
 	return 0;
 }

@@ -75,26 +75,6 @@ static const char *first_text(char *const *envp, const char *const *names)
 	return "";
 }
 
-/*
- * Nested launchers count separately and differ in size. If two count the same number of processes
- * but disagree about this one, report it. ROCKIT_RANK is always trusted.
- */
-static void find_contradiction(char *const *envp, size_t at, struct rk_rank *r)
-{
-	int64_t size = number_of(envp, families[at].size);
-
-	for (size_t i = at + 1; at && size > 1 && i < NFAMILIES; i++) {
-		int64_t rank = number_of(envp, families[i].rank);
-
-		if (!family_has_rank(envp, &families[i]) || rank == r->rank ||
-		    number_of(envp, families[i].size) != size)
-			continue;
-		r->contradicts = families[i].rank;
-		r->other_rank = rank;
-		return;
-	}
-}
-
 /* Names what started this process within a job. PMI of Slurm counts as Slurm. */
 static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 {
@@ -102,6 +82,7 @@ static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 					    NULL };
 	static const char *const runs[] = { "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", NULL };
 	const char *const steps[] = { families[at].step, "SLURM_STEP_ID", NULL };
+
 	r->launcher = families[at].launcher;
 	if (!strncmp(r->launcher, "pmi", 3) && family_has_rank(envp, &families[NFAMILIES - 2]))
 		r->launcher = "slurm";
@@ -125,6 +106,7 @@ struct rk_rank rk_rank_find(char *const *envp)
 			     .contradicts = "",
 			     .other_rank = -1 };
 	size_t at = 0;
+	int64_t size;
 
 	while (at < NFAMILIES && !family_has_rank(envp, &families[at]))
 		at++;
@@ -132,9 +114,22 @@ struct rk_rank rk_rank_find(char *const *envp)
 		r.rank = number_of(envp, families[at].rank);
 		r.variable = families[at].rank;
 		name_start(envp, at, &r);
-		find_contradiction(envp, at, &r);
 	} else {
 		at = 0;
+	}
+	/*
+	 * Nested launchers count separately and differ in size. If two count the same number of
+	 * processes but disagree about this one, report it. ROCKIT_RANK is always trusted.
+	 */
+	size = number_of(envp, families[at].size);
+	for (size_t i = at + 1; at && size > 1 && !r.contradicts[0] && i < NFAMILIES; i++) {
+		int64_t rank = number_of(envp, families[i].rank);
+
+		if (!family_has_rank(envp, &families[i]) || rank == r.rank ||
+		    number_of(envp, families[i].size) != size)
+			continue;
+		r.contradicts = families[i].rank;
+		r.other_rank = rank;
 	}
 	r.local_rank = first_number(envp, at, true);
 	r.size = first_number(envp, at, false);

@@ -114,17 +114,6 @@ static bool other_boot(const struct rk_found *a, const struct rk_found *b)
 	return x[0] && y[0] && strcmp(x, y) != 0;
 }
 
-/* Parquet files may be parts of one file. */
-static bool apart(const struct rk_run *run, const struct rk_found *a, const struct rk_found *b)
-{
-	const char *x = word_of(run, a), *y = word_of(run, b);
-	bool parts = rk_run_has_columns(a) && rk_run_has_columns(b);
-
-	if (!strcmp(a->group, b->group))
-		return false;
-	return strcmp(x, y) != 0 || (!strcmp(x, "unknown") && !parts) || other_boot(a, b);
-}
-
 bool rk_run_has_several_clocks(const struct rk_run *run)
 {
 	size_t n = 0;
@@ -144,19 +133,26 @@ void rk_run_tell_clocks(struct rk_run *run)
 		return;
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
+		const char *x, *y;
+		bool parts;
 
 		if (!f->clocked)
 			continue;
-		if (first && apart(run, first, f)) {
-			rk_diag_add(
-				run->ctx.diag, "several-clocks", "", 0, 1,
-				"the times of '%s' (clock: %s) and '%s' (clock: %s%s) cannot be "
-				"compared; spans and gaps across files are meaningless",
-				first->path, word_of(run, first), f->path, word_of(run, f),
-				other_boot(first, f) ? ", from another boot" : "");
-			return;
-		}
 		if (!first)
 			first = f;
+		if (!strcmp(first->group, f->group))
+			continue;
+		x = word_of(run, first);
+		y = word_of(run, f);
+		/* Parquet files may be parts of one file */
+		parts = rk_run_has_columns(first) && rk_run_has_columns(f);
+		if (!strcmp(x, y) && (strcmp(x, "unknown") != 0 || parts) && !other_boot(first, f))
+			continue;
+		rk_diag_add(run->ctx.diag, "several-clocks", "", 0, 1,
+			    "the times of '%s' (clock: %s) and '%s' (clock: %s%s) cannot be "
+			    "compared; spans and gaps across files are meaningless",
+			    first->path, x, f->path, y,
+			    other_boot(first, f) ? ", from another boot" : "");
+		return;
 	}
 }

@@ -138,18 +138,6 @@ bool rk_run_has_columns(const struct rk_found *f)
 	return f->used >> RK_KERNELS & 1 && !f->kept && f->ops->own_tables;
 }
 
-/* Whether counters of the file are joined to kernels; our own Parquet already has them. */
-static bool is_joined(const struct rk_run *run, const struct rk_found *o)
-{
-	for (size_t i = 0; i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
-
-		if (f->used >> RK_KERNELS & 1 && !rk_run_has_columns(f) && rk_run_counts_for(o, f))
-			return true;
-	}
-	return false;
-}
-
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 {
 	size_t warnings;
@@ -161,13 +149,19 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
+		bool columns = rk_run_has_columns(f), joined = columns;
 
 		if (f->counters)
 			continue;
-		if (rk_run_has_columns(f))
-			rc = look_into(run, f, true, err);
-		else if (rk_run_has_counters(f) && is_joined(run, f))
-			rc = look_into(run, f, false, err);
+		/* whether its counters are joined to kernels; our own Parquet already has them */
+		for (size_t k = 0; !joined && rk_run_has_counters(f) && k < run->nfound; k++) {
+			const struct rk_found *o = &run->found[k];
+
+			joined = o->used >> RK_KERNELS & 1 && !rk_run_has_columns(o) &&
+				 rk_run_counts_for(f, o);
+		}
+		if (joined)
+			rc = look_into(run, f, columns, err);
 	}
 	rk_diag_reset(run->ctx.diag, warnings);
 	run->counters.named = rc == 0;
@@ -194,22 +188,10 @@ static uint32_t key_in(const struct rk_found *f, uint32_t name)
 	return name;
 }
 
-/* Counters repeat in the same order: try the next one first. */
-static uint32_t next_key(struct keyed *k, uint32_t id)
-{
-	const struct rk_found *f = k->f;
-
-	if (k->at >= f->ncounters)
-		k->at = 0;
-	if (k->at < f->ncounters && f->counters[k->at] == id)
-		return f->keys[k->at++];
-	k->at++;
-	return key_in(f, id);
-}
-
 static int keyed_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct keyed *k = (struct keyed *)base;
+	const struct rk_found *f = k->f;
 	const struct rk_batch *b;
 	const uint32_t *from;
 	void *ids;
@@ -223,8 +205,16 @@ static int keyed_next(struct rk_source *base, const struct rk_batch **batch, str
 	k->ids = ids;
 	memcpy(k->cols, b->cols, sizeof(k->cols));
 	from = b->cols[RK_N_COUNTER].data;
-	for (size_t i = 0; from && i < b->nrows; i++)
-		k->ids[i] = next_key(k, from[i]);
+	for (size_t i = 0; from && i < b->nrows; i++) {
+		/* counters repeat in the same order: try the next one first */
+		if (k->at >= f->ncounters)
+			k->at = 0;
+		if (k->at < f->ncounters && f->counters[k->at] == from[i])
+			k->ids[i] = f->keys[k->at];
+		else
+			k->ids[i] = key_in(f, from[i]);
+		k->at++;
+	}
 	if (from)
 		k->cols[RK_N_COUNTER].data = k->ids;
 	k->batch = (struct rk_batch){ b->schema, b->nrows, k->cols };
@@ -423,9 +413,14 @@ int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,
 	r->set = set;
 	r->sums = rk_calloc(set->n, sizeof(*r->sums));
 	r->cols = rk_calloc(set->schema.nfields, sizeof(*r->cols));
-	rc = r->sums && r->cols ? find_feeds(r, run, f, err) : rk_fail_nomem(err);
-	*rows = rc < 0 ? NULL : &r->base;
-	if (rc < 0)
+	if (r->sums && r->cols)
+		rc = find_feeds(r, run, f, err);
+	else
+		rc = rk_fail_nomem(err);
+	*rows = &r->base;
+	if (rc < 0) {
 		columns_close(&r->base);
+		*rows = NULL;
+	}
 	return rc;
 }

@@ -68,10 +68,16 @@ struct column {
 static const struct rk_field energy_field = { "energy_j", RK_F64 };
 static const struct rk_schema energy_schema = { RK_KERNELS, 1, &energy_field, -1 };
 
-static int fill(struct column *c, const struct rk_batch *b, struct rk_error *err)
+static int column_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
+	struct column *c = (struct column *)base;
+	unsigned last = base->schema->nfields - 1;
+	const struct rk_batch *b;
 	double *v;
+	int rc = rk_source_next(c->rows, &b, err);
 
+	if (rc <= 0)
+		return rc;
 	if (c->b.cap < b->nrows) {
 		rk_builder_release(&c->b);
 		if (rk_builder_init(&c->b, &energy_schema, b->nrows, err) < 0)
@@ -87,22 +93,8 @@ static int fill(struct column *c, const struct rk_batch *b, struct rk_error *err
 			return rk_fail_nomem(err);
 	}
 	c->b.nrows = b->nrows;
-	return 0;
-}
-
-static int column_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
-{
-	struct column *c = (struct column *)base;
-	const struct rk_batch *b;
-	int rc = rk_source_next(c->rows, &b, err);
-
-	if (rc <= 0)
-		return rc;
-	rc = fill(c, b, err);
-	if (rc < 0)
-		return rc;
-	memcpy(c->cols, b->cols, (base->schema->nfields - 1) * sizeof(*c->cols));
-	c->cols[base->schema->nfields - 1] = rk_builder_batch(&c->b)->cols[0];
+	memcpy(c->cols, b->cols, last * sizeof(*c->cols));
+	c->cols[last] = rk_builder_batch(&c->b)->cols[0];
 	c->batch = (struct rk_batch){ base->schema, b->nrows, c->cols };
 	*batch = &c->batch;
 	return 1;

@@ -44,31 +44,26 @@ static size_t without_packing(const char *path)
 	return len;
 }
 
-/* rocprof-compute and omniperf: a directory of files of one program, executed once per file. */
-static bool is_compute_file(const char *name, size_t len)
+/* Whether the files of one process are all those in the folder. */
+static bool shares_folder(const char *name, size_t len)
 {
-	static const char *const names[] = { "timestamps.csv",     "sysinfo.csv",
-					     "roofline.csv",       "pmc_dispatch_info.csv",
-					     "pmc_kernel_top.csv", "pmc_perf.csv" };
+	/* rocprof-compute and omniperf: files of one program, executed once per file */
+	static const char *const compute[] = { "timestamps.csv",     "sysinfo.csv",
+					       "roofline.csv",       "pmc_dispatch_info.csv",
+					       "pmc_kernel_top.csv", "pmc_perf.csv" };
+	/* raw files of rocprof v1 in its data directory, one per process and one joined */
+	static const char *const raw[] = { "hip_api_trace.txt", "hsa_api_trace.txt",
+					   "hcc_ops_trace.txt", "async_copy_trace.txt",
+					   "roctx_trace.txt",   "results.txt" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == len && !memcmp(name, names[i], len))
+	for (size_t i = 0; i < sizeof(compute) / sizeof(compute[0]); i++)
+		if (strlen(compute[i]) == len && !memcmp(name, compute[i], len))
+			return true;
+	for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
+		if (rk_text_ends(name, len, raw[i]))
 			return true;
 	return rk_text_ends(name, len, ".csv") &&
 	       (!strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3));
-}
-
-/* Raw files of rocprof v1 in its data directory, one per process and one joined. */
-static bool is_raw_text(const char *name, size_t len)
-{
-	static const char *const names[] = { "hip_api_trace.txt", "hsa_api_trace.txt",
-					     "hcc_ops_trace.txt", "async_copy_trace.txt",
-					     "roctx_trace.txt",   "results.txt" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (rk_text_ends(name, len, names[i]))
-			return true;
-	return false;
 }
 
 /*
@@ -108,7 +103,7 @@ static char *group_of(const char *path)
 	const char *name = rk_base_name(path), *behind;
 	size_t len = without_packing(path), behind_len, dir = (size_t)(name - path);
 
-	if (is_compute_file(name, len - dir) || is_raw_text(name, len - dir))
+	if (shares_folder(name, len - dir))
 		return rk_strndup(path, dir);
 	behind = behind_table(name, len - dir, &behind_len);
 	if (behind)
@@ -163,9 +158,11 @@ static int64_t pid_of(const char *path, const char *group)
 	int64_t v;
 
 	behind = behind_table(name, without_packing(path) - (size_t)(name - path), &len);
-	if (behind)
-		return rk_num_i64(behind, len, &v) == RK_NUM_OK && v > 0 ? v : -1;
-
+	if (behind) {
+		if (rk_num_i64(behind, len, &v) != RK_NUM_OK || v <= 0)
+			return -1;
+		return v;
+	}
 	if (path[strlen(group)] != '_' || !n || name[n] != '_' ||
 	    rk_num_i64(name, n, &v) != RK_NUM_OK)
 		return -1;
@@ -217,13 +214,6 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 }
 
 /* ---- the contents of files ---- */
-
-static bool read_once(const char *path)
-{
-	struct stat st;
-
-	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
-}
 
 /* A plain trace that rockit wrote: a view of the files beside it. */
 static bool made_here(const char *path)
@@ -299,7 +289,8 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->in_dir = !must;
 	if (!must)
 		f->table_here = table_here(f);
-	if (read_once(path)) {
+	/* standard input, a pipe: cannot be opened again */
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode))) {
 		f->kept = r;
 		return 0;
 	}

@@ -64,15 +64,6 @@ static bool same_process(const struct rk_found *a, const struct rk_found *b)
 	return a->group_hash == b->group_hash && !strcmp(a->group, b->group);
 }
 
-/* Whether the folder of one is the folder of the other, or above it. */
-static bool lies_near(const struct rk_found *a, const struct rk_found *b)
-{
-	size_t na = (size_t)(rk_base_name(a->path) - a->path);
-	size_t nb = (size_t)(rk_base_name(b->path) - b->path);
-
-	return !strncmp(a->path, b->path, na < nb ? na : nb);
-}
-
 /*
  * Whether `o` is the table made from the files in f's folder; newer files are not in it. Called for
  * each pair of files.
@@ -95,8 +86,14 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 {
 	if (o == f || !o->ops)
 		return false;
-	if (f->made_here && !o->made_here && lies_near(o, f))
-		return o->tables & RK_TABLE_BIT(t);
+	if (f->made_here && !o->made_here) {
+		size_t len = (size_t)(rk_base_name(o->path) - o->path);
+		size_t other = (size_t)(rk_base_name(f->path) - f->path);
+
+		/* the folder of one is the folder of the other, or above it */
+		if (!strncmp(o->path, f->path, len < other ? len : other))
+			return o->tables & RK_TABLE_BIT(t);
+	}
 	if (is_table_of(o, f, t))
 		return true;
 	if (!same_process(o, f))
