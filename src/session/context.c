@@ -413,36 +413,28 @@ static const struct tool tools[] = {
 
 enum { NTOOLS = sizeof(tools) / sizeof(tools[0]) };
 
-/* Seconds between samples; of two monitors the shorter counts. */
-static int sampling_rate(struct context *m, const struct rk_tree *v)
-{
-	const char *s = rk_tree_text(v, "");
-	double seconds = 0;
-	unsigned ms;
-
-	if (rk_num_f64(s, strlen(s), &seconds) > RK_NUM_OK || seconds < 0.001 || seconds > 3600)
-		return rk_draft_wrong(v, m->file, m->err,
-				      "'%s' must be seconds between samples, from 0.001 to 3600",
-				      v->key);
-	ms = (unsigned)(seconds * 1000 + 0.5);
-	if (!m->d->preset.monitor_interval_ms || ms < m->d->preset.monitor_interval_ms)
-		m->d->preset.monitor_interval_ms = ms;
-	return 0;
-}
-
 /* POWER_* and VRAM_* are for madengine's sampler, not for the program. */
 static int monitor_env(struct context *m, const struct rk_tree *env)
 {
+	unsigned ms, *interval = &m->d->preset.monitor_interval_ms;
+	double seconds;
+
 	RK_TREE_EACH(v, env)
 	{
 		const char *word = strchr(v->key, '_'), *value = rk_tree_text(v, "");
 
 		word = word ? word + 1 : v->key;
 		if (strcmp(word, "SAMPLING_RATE") == 0) {
-			int rc = sampling_rate(m, v);
-
-			if (rc < 0)
-				return rc;
+			if (rk_num_f64(value, strlen(value), &seconds) > RK_NUM_OK ||
+			    seconds < 0.001 || seconds > 3600)
+				return rk_draft_wrong(v, m->file, m->err,
+						      "'%s' must be seconds between samples, from "
+						      "0.001 to 3600",
+						      v->key);
+			/* of two monitors the shorter interval counts */
+			ms = (unsigned)(seconds * 1000 + 0.5);
+			if (!*interval || ms < *interval)
+				*interval = ms;
 		} else if (strcmp(word, "DEVICE") == 0 && strcmp(value, "all") != 0) {
 			note(m, "%s '%s' is ignored: all GPUs are sampled, each in its own column",
 			     v->key, value);
@@ -526,29 +518,12 @@ static int apply(struct context *m, const struct tool *t, const struct rk_tree *
 	return library_env(m, env);
 }
 
-static int unknown_tool(struct context *m, const struct rk_tree *name)
-{
-	const char *names[NTOOLS + 1] = { NULL }, *near;
-
-	for (unsigned i = 0; i < NTOOLS; i++)
-		names[i] = tools[i].name;
-	near = rk_nearest(name->text, names);
-	if (near)
-		rk_fail(m->err, RK_E_USAGE, "unknown tool '%.100s'; did you mean '%s'?", name->text,
-			near);
-	else
-		rk_fail(m->err, RK_E_USAGE,
-			"unknown tool '%.100s'; use rocprofv3_ and the name of a preset",
-			name->text);
-	rk_error_at(m->err, m->file, name->line, 0);
-	return RK_E_USAGE;
-}
-
 static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 {
 	static const char *const known[] = { "name", "cmd", "env_vars", "env", NULL };
 	const struct rk_tree *name = rk_tree_get(tool, "name"), *cmd = rk_tree_get(tool, "cmd");
 	const struct rk_tree *env = rk_tree_get(tool, "env_vars");
+	const char *names[NTOOLS + 1] = { NULL }, *near;
 	unsigned t = 0;
 
 	if (!name || name->kind != RK_TREE_TEXT)
@@ -566,10 +541,22 @@ static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 	RK_TREE_EACH(v, tool)
 	if (!is_one_of(v->key, known))
 		ignore(m, "tools[%zu].%s", i, v->key);
-	while (t < NTOOLS && strcmp(tools[t].name, name->text) != 0)
+	for (unsigned k = 0; k < NTOOLS; k++)
+		names[k] = tools[k].name;
+	while (t < NTOOLS && strcmp(names[t], name->text) != 0)
 		t++;
-	if (t == NTOOLS)
-		return unknown_tool(m, name);
+	if (t == NTOOLS) {
+		near = rk_nearest(name->text, names);
+		if (near)
+			rk_fail(m->err, RK_E_USAGE, "unknown tool '%.100s'; did you mean '%s'?",
+				name->text, near);
+		else
+			rk_fail(m->err, RK_E_USAGE,
+				"unknown tool '%.100s'; use rocprofv3_ and the name of a preset",
+				name->text);
+		rk_error_at(m->err, m->file, name->line, 0);
+		return RK_E_USAGE;
+	}
 	if (tools[t].kind == TOOL_OTHER) {
 		ignore(m, "tools[%zu] %s: %s", i, tools[t].name, tools[t].what);
 		return 0;

@@ -143,34 +143,19 @@ static void drop(struct rk_stderr_split *s)
 	rk_free(s);
 }
 
-/* A file without a name, beside the log, open for us to read and for the program to append to. */
-static int open_nameless(struct rk_stderr_split *s, const char *log, struct rk_error *err)
-{
-	char *name = rk_strf("%s.part", log);
-	int rc = 0;
-
-	if (!name)
-		return rk_fail_nomem(err);
-	s->write_fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (s->write_fd >= 0)
-		s->read_fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (s->read_fd < 0)
-		rc = rk_fail_errno(err, errno, "cannot create '%s'", name);
-	if (s->write_fd >= 0)
-		unlink(name);
-	rk_free(name);
-	return rc;
-}
-
 int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret,
 			  struct rk_error *err)
 {
 	struct rk_stderr_split *s = rk_calloc(1, sizeof(*s));
+	char *part = rk_strf("%s.part", log);
 	sigset_t all, before;
 	int rc;
 
-	if (!s)
+	if (!s || !part) {
+		rk_free(s);
+		rk_free(part);
 		return rk_fail_nomem(err);
+	}
 	s->read_fd = s->write_fd = -1;
 	s->out = out;
 	rk_bytes_init(&s->config, 1 << 20);
@@ -179,7 +164,13 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 		rc = rk_fail_errno(err, errno, "cannot create '%s'", log);
 		goto fail;
 	}
-	rc = open_nameless(s, log, err);
+	/* a file without a name, open for us to read and for the program to append to */
+	s->write_fd = open(part, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->write_fd >= 0)
+		s->read_fd = open(part, O_RDONLY | O_CLOEXEC);
+	rc = s->read_fd < 0 ? rk_fail_errno(err, errno, "cannot create '%s'", part) : 0;
+	if (s->write_fd >= 0)
+		unlink(part);
 	if (rc < 0)
 		goto fail;
 	/* signals must go to the thread that waits for the program */
@@ -191,9 +182,11 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 		rc = rk_fail_errno(err, rc, "cannot start a thread");
 		goto fail;
 	}
+	rk_free(part);
 	*ret = s;
 	return 0;
 fail:
+	rk_free(part);
 	drop(s);
 	return rc;
 }

@@ -146,24 +146,6 @@ static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
 	}
 }
 
-/* Notes which variables keep the value that the user has set. */
-static void note_kept(struct rk_plan *p, const struct rk_list *env)
-{
-	struct rk_list names = { 0 };
-
-	rk_env_kept(environ, env, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		char *text = rk_strf("%s is already set and keeps its value", names.v[i]);
-
-		if (text)
-			rk_list_add_once(&p->notes, text);
-		p->notes.bad = p->notes.bad || !text;
-		rk_free(text);
-	}
-	p->notes.bad = p->notes.bad || names.bad;
-	rk_list_release(&names);
-}
-
 /* One command line; `pass` has its counters and traces already. */
 static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 {
@@ -181,6 +163,7 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		.app = &p->want.command,
 	};
 	const struct rk_list *notes = &pass->how.notes;
+	struct rk_list kept = { 0 };
 	int rc = p->tool->command(p->tool_path, p->version, &want, &pass->how, err);
 
 	if (rc < 0)
@@ -196,7 +179,18 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 	add_env(pass, &p->want.env);
 	if (i == 0)
 		add_env(pass, &p->library_env);
-	note_kept(p, &pass->how.env);
+	/* variables that the user has set keep their values */
+	rk_env_kept(environ, &pass->how.env, &kept);
+	for (size_t k = 0; k < kept.n; k++) {
+		char *text = rk_strf("%s is already set and keeps its value", kept.v[k]);
+
+		if (text)
+			rk_list_add_once(&p->notes, text);
+		p->notes.bad = p->notes.bad || !text;
+		rk_free(text);
+	}
+	p->notes.bad = p->notes.bad || kept.bad;
+	rk_list_release(&kept);
 	if (pass->how.argv.bad || pass->how.env.bad || pass->counters.bad)
 		return rk_fail_nomem(err);
 	return 0;
@@ -375,20 +369,6 @@ out:
 	return rc;
 }
 
-static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
-{
-	p->rank = rk_rank_find(environ);
-	if (opt->ranks && p->rank.rank < 0)
-		rk_list_add(&p->notes, "--ranks is ignored: no launcher has set a rank variable");
-	if (p->rank.contradicts[0])
-		rk_list_addf(&p->notes,
-			     "%s says rank %" PRId64 " and %s says %" PRId64 " of as many: using "
-			     "%s; set ROCKIT_RANK to choose",
-			     p->rank.variable, p->rank.rank, p->rank.contradicts,
-			     p->rank.other_rank, p->rank.variable);
-	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
-}
-
 /* Copies a text that may be NULL; false: out of memory. */
 static bool copy(char **at, const char *text)
 {
@@ -399,7 +379,7 @@ static bool copy(char **at, const char *text)
 static int make(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	const char *key;
-	bool dummy;
+	bool chosen;
 	int rc;
 
 	p->timeout_ms = opt->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : opt->timeout_s * 1000;
@@ -412,10 +392,23 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		return rk_fail_nomem(err);
 	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
 		return rk_fail(err, RK_E_USAGE, "no program to run; put it after '--'");
-	/* the second rk_rank_chosen: a malformed list is an error without a launcher, too */
-	if ((rc = plan_rank(opt, p, err)) < 0 ||
-	    (rc = rk_rank_chosen(opt->ranks, 0, &dummy, err)) < 0 ||
-	    (rc = plan_dirs(opt, p, err)) < 0 ||
+	p->rank = rk_rank_find(environ);
+	p->chosen = true;
+	if (opt->ranks && p->rank.rank < 0)
+		rk_list_add(&p->notes, "--ranks is ignored: no launcher has set a rank variable");
+	if (p->rank.contradicts[0])
+		rk_list_addf(&p->notes,
+			     "%s says rank %" PRId64 " and %s says %" PRId64 " of as many: using "
+			     "%s; set ROCKIT_RANK to choose",
+			     p->rank.variable, p->rank.rank, p->rank.contradicts,
+			     p->rank.other_rank, p->rank.variable);
+	/* a malformed list is an error without a launcher, too */
+	rc = rk_rank_chosen(opt->ranks, p->rank.rank, &chosen, err);
+	if (rc < 0)
+		return rc;
+	if (p->rank.rank >= 0)
+		p->chosen = chosen;
+	if ((rc = plan_dirs(opt, p, err)) < 0 ||
 	    (rc = rk_plan_request(opt, &p->want, &p->notes, err)) < 0 ||
 	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_counters(p, err)) < 0 ||
 	    (rc = rk_plan_tool(opt, p, err)) < 0)

@@ -215,12 +215,18 @@ static void drop_monitors(struct rk_session *s, const char *why)
  * One monitor per node, by local rank 0. If no variable gives the local rank, or --ranks may
  * exclude it, the first rank that asks gets it. *ret_lock is for rk_claim_node_end.
  */
-static bool monitors_node(struct rk_session *s, char **ret_lock)
+static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monitor **ret)
 {
 	const struct rk_plan *p = s->plan;
+	struct rk_monitor_options opt = {
+		.dir = p->dir, .metrics = p->want.monitors, .interval_ms = UINT_MAX, .root = p->root
+	};
 	bool ours = p->rank.rank < 0 || p->rank.local_rank == 0;
+	struct rk_error err = { 0 };
 	char *top;
 
+	if (!p->want.monitors)
+		return;
 	if (p->rank.rank >= 0 && (p->rank.local_rank < 0 || p->ranks)) {
 		top = rk_strdup(p->target);
 		if (top)
@@ -228,25 +234,13 @@ static bool monitors_node(struct rk_session *s, char **ret_lock)
 		ours = top && rk_claim_node(top, &p->rank, ret_lock);
 		rk_free(top);
 	}
-	if (!ours)
+	if (!ours) {
 		rk_list_set(&s->record.dropped, "monitors",
 			    "another rank samples the GPUs of this node");
-	return ours;
-}
-
-static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monitor **ret)
-{
-	const struct rk_plan *p = s->plan;
-	uint64_t ms = p->want.interval_ms;
-	const struct rk_monitor_options opt = { .dir = p->dir,
-						.metrics = p->want.monitors,
-						.interval_ms = ms < UINT_MAX ? (unsigned)ms :
-									       UINT_MAX,
-						.root = p->root };
-	struct rk_error err = { 0 };
-
-	if (!p->want.monitors || !monitors_node(s, ret_lock))
 		return;
+	}
+	if (p->want.interval_ms < UINT_MAX)
+		opt.interval_ms = (unsigned)p->want.interval_ms;
 	if (rk_monitor_start(&opt, ret, &err) < 0)
 		drop_monitors(s, err.message);
 }

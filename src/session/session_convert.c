@@ -223,30 +223,6 @@ static uint64_t rows_of_trace(const struct rk_report *r, unsigned trace)
 	}
 }
 
-static void put_traces(struct rk_session *s, const struct rk_report *r)
-{
-	const struct rk_plan *p = s->plan;
-	unsigned given = 0;
-
-	for (size_t i = 0; i < p->npasses; i++)
-		given |= p->passes[i].how.delivers;
-	for (unsigned i = 0; i < RK_NTRACES; i++) {
-		uint64_t n;
-
-		if (!(p->want.traces >> i & 1))
-			continue;
-		n = r ? rows_of_trace(r, 1u << i) : 0;
-		rk_list_addf(&s->record.traces, "%s=%" PRIu64, rk_trace_name(i), n);
-		if (!n && !(given >> i & 1))
-			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
-		else if (!n)
-			drop(s, rk_trace_name(i), "requested, but no rows recorded");
-		if (!n && r && 1u << i == RK_TRACE_KERNEL)
-			rk_session_warn(s, "no kernels recorded: the program launched none, or "
-					   "its workers ended by _exit or a signal");
-	}
-}
-
 /* A counter that was requested: delivered, delivered as zeros only, or dropped. */
 static void one_counter(struct rk_session *s, const char *name, const struct rk_report *r,
 			struct rk_list *absent, struct rk_list *zero)
@@ -310,15 +286,34 @@ static void put_counters(struct rk_session *s, const struct rk_report *r)
 
 static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 {
+	const struct rk_plan *p = s->plan;
+	unsigned given = 0;
+
 	for (size_t i = 0; r && i < r->ntables; i++)
 		if (r->tables[i].rows)
 			rk_list_addf(&s->record.tables, "%s=%" PRIu64, r->tables[i].name,
 				     r->tables[i].rows);
-	put_traces(s, r);
+	for (size_t i = 0; i < p->npasses; i++)
+		given |= p->passes[i].how.delivers;
+	for (unsigned i = 0; i < RK_NTRACES; i++) {
+		uint64_t n;
+
+		if (!(p->want.traces >> i & 1))
+			continue;
+		n = r ? rows_of_trace(r, 1u << i) : 0;
+		rk_list_addf(&s->record.traces, "%s=%" PRIu64, rk_trace_name(i), n);
+		if (!n && !(given >> i & 1))
+			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
+		else if (!n)
+			drop(s, rk_trace_name(i), "requested, but no rows recorded");
+		if (!n && r && 1u << i == RK_TRACE_KERNEL)
+			rk_session_warn(s, "no kernels recorded: the program launched none, or "
+					   "its workers ended by _exit or a signal");
+	}
 	put_counters(s, r);
-	if (s->plan->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
+	if (p->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
 		drop(s, "pc_samples", "no samples recorded");
-	if (s->plan->want.libraries && !(r && rows_of(r, "library_calls")))
+	if (p->want.libraries && !(r && rows_of(r, "library_calls")))
 		drop(s, "library_calls", "the libraries logged nothing");
 }
 
