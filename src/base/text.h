@@ -15,6 +15,26 @@ bool rk_text_same(const char *a, const char *b);
 bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
 bool rk_text_ends(const char *s, size_t len, const char *suffix);
 
+static inline bool rk_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool rk_is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline bool rk_is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline bool rk_is_letter(char c)
+{
+	return rk_is_lower(c) || rk_is_upper(c);
+}
+
 /* The ending of a counted noun: "" for one, "s" for all else. */
 static inline const char *rk_plural(uint64_t n)
 {

@@ -15,13 +15,6 @@
 
 /* ---- files ---- */
 
-/* Characters of "NAME", "NAME[3]", "NAME:device=0" and "@category". */
-static bool name_letter(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("_[]:=@", c));
-}
-
 static int add_words(struct rk_list *names, struct rk_piece words, struct rk_error *err)
 {
 	struct rk_piece word;
@@ -29,7 +22,9 @@ static int add_words(struct rk_list *names, struct rk_piece words, struct rk_err
 	while (rk_piece_word(&words, " \t\r,", &word)) {
 		size_t ok = 0;
 
-		while (ok < word.len && name_letter(word.s[ok]))
+		/* characters of "NAME", "NAME[3]", "NAME:device=0" and "@category" */
+		while (ok < word.len && (rk_is_letter(word.s[ok]) || rk_is_digit(word.s[ok]) ||
+					 (word.s[ok] && strchr("_[]:=@", word.s[ok]))))
 			ok++;
 		if (ok < word.len || word.len > RK_COUNTER_NAME_BYTES_MAX)
 			return rk_fail(err, RK_E_FORMAT, "not a counter name");

@@ -103,7 +103,7 @@ static void counters_json(struct rk_bytes *out, const void *what,
 
 		rk_json_object_flat(&j, NULL);
 		rk_json_text(&j, "name", c->name);
-		rk_json_text(&j, "block", c->block[0] ? c->block : NULL);
+		rk_json_text(&j, "block", rk_text_or_null(c->block));
 		rk_json_bool(&j, "derived", c->derived);
 		json_words(&j, "needs", c->needs);
 		rk_json_text(&j, "description", c->description);

@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "base/text.h"
 #include "base/words.h"
 
 enum { NAME_MAX_BYTES = 128 };
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 struct rk_counter_word rk_counter_word_of(const char *text)
 {
@@ -21,14 +17,14 @@ struct rk_counter_word rk_counter_word_of(const char *text)
 	struct rk_counter_word w = { .instance = false };
 
 	/* ":device=N" at the end */
-	while (end && is_digit(text[end - 1]))
+	while (end && rk_is_digit(text[end - 1]))
 		end--;
 	if (end < len && end >= klen && memcmp(text + end - klen, device, klen) == 0)
 		len = end - klen;
 	/* "[N]" at the end */
 	end = len;
 	if (end && text[end - 1] == ']') {
-		for (end--; end && is_digit(text[end - 1]);)
+		for (end--; end && rk_is_digit(text[end - 1]);)
 			end--;
 		if (end && end < len - 1 && text[end - 1] == '[') {
 			w.instance = true;

@@ -35,20 +35,18 @@ const struct rk_tree *rk_products_target(const struct rk_tree *table, const char
 	return rk_tree_get(rk_tree_get(table, "targets"), arch);
 }
 
-static bool is_alnum(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Whether `name` is in `text` as a word: "MI300X" is in "MI300X_A1", "MI300" is not. */
 static bool has_word(const char *text, const char *name)
 {
 	size_t len = strlen(text), n = strlen(name);
 
-	for (size_t i = 0; n && i + n <= len; i++)
-		if (rk_text_iprefix(text + i, len - i, name) && !(i && is_alnum(text[i - 1])) &&
-		    !is_alnum(text[i + n]))
+	for (size_t i = 0; n && i + n <= len; i++) {
+		char before = i ? text[i - 1] : ' ', after = text[i + n];
+
+		if (rk_text_iprefix(text + i, len - i, name) && !rk_is_letter(before) &&
+		    !rk_is_digit(before) && !rk_is_letter(after) && !rk_is_digit(after))
 			return true;
+	}
 	return false;
 }
 
@@ -206,7 +204,7 @@ static bool parse_gfx(const char *text, char ret[16])
 	for (i = 3; i < len; i++) {
 		char c = (char)(text[i] >= 'A' && text[i] <= 'F' ? text[i] + 32 : text[i]);
 
-		if (!(c >= '0' && c <= '9') && !(i + 2 >= len && c >= 'a' && c <= 'f'))
+		if (!rk_is_digit(c) && !(i + 2 >= len && c >= 'a' && c <= 'f'))
 			return false;
 		lower[i] = c;
 	}

@@ -6,6 +6,7 @@
 
 #include "base/data.h"
 #include "base/num.h"
+#include "base/text.h"
 
 #define FILE_NAME "metrics/verdicts.json"
 
@@ -143,16 +144,6 @@ const struct rk_limits *rk_limits_borrow(struct rk_error *err)
 	return there ? &limits : NULL;
 }
 
-static bool is_lower(char c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
 /*
  * Ignores case. "_?" in the word is an underscore or nothing, and the only place where a capital
  * may follow a small letter: asyncClear does not match nccl. NULL: no match.
@@ -168,8 +159,8 @@ static const char *match_at(const char *s, const char *word)
 			before = 0;
 			continue;
 		}
-		if ((is_upper(*s) ? *s - 'A' + 'a' : *s) != *word ||
-		    (is_lower(before) && is_upper(*s)))
+		if ((rk_is_upper(*s) ? *s - 'A' + 'a' : *s) != *word ||
+		    (rk_is_lower(before) && rk_is_upper(*s)))
 			return NULL;
 		before = *s++;
 	}
@@ -190,10 +181,10 @@ static bool found_some(const char *name, const struct rk_tree *words, enum place
 				continue;
 			/* between letters only where a capital follows a small one: ncclAllReduce */
 			if (place != ANYWHERE &&
-			    (is_upper(before) || (is_lower(before) && !is_upper(*at))))
+			    (rk_is_upper(before) || (rk_is_lower(before) && !rk_is_upper(*at))))
 				continue;
 			if (place == WHOLE &&
-			    (is_lower(*end) || (is_upper(*end) && is_upper(end[-1]))))
+			    (rk_is_lower(*end) || (rk_is_upper(*end) && rk_is_upper(end[-1]))))
 				continue;
 			return true;
 		}

@@ -20,12 +20,6 @@ bool rk_metric_shown(const struct rk_list *groups, const char *group)
 	return !groups || !groups->n || rk_list_has(groups, group);
 }
 
-/* Unknown is "" in the tables and null here. */
-static const char *or_null(const char *s)
-{
-	return s && s[0] ? s : NULL;
-}
-
 static void put_metrics(struct rk_json_out *j, const struct rk_metric_value *values, size_t n,
 			const struct rk_list *groups)
 {
@@ -37,7 +31,7 @@ static void put_metrics(struct rk_json_out *j, const struct rk_metric_value *val
 			continue;
 		rk_json_object_flat(j, NULL);
 		rk_json_text(j, "id", v->id);
-		rk_json_text(j, "group", or_null(v->group));
+		rk_json_text(j, "group", rk_text_or_null(v->group));
 		rk_json_text(j, "unit", v->unit);
 		rk_json_uint(j, "dispatches", v->dispatches);
 		rk_json_real(j, "avg", v->avg);
@@ -69,9 +63,9 @@ static void put_device(struct rk_json_out *j, const char *key, const struct rk_m
 	};
 
 	rk_json_object_flat(j, key);
-	rk_json_text(j, "arch", or_null(d->arch));
-	rk_json_text(j, "product", or_null(d->product));
-	rk_json_text(j, "source", or_null(d->source));
+	rk_json_text(j, "arch", rk_text_or_null(d->arch));
+	rk_json_text(j, "product", rk_text_or_null(d->product));
+	rk_json_text(j, "source", rk_text_or_null(d->source));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		rk_json_real(j, facts[i].key, facts[i].value);
 	rk_json_close(j);
@@ -90,7 +84,7 @@ static void put_kernel(struct rk_json_out *j, const struct rk_metrics *m,
 	rk_json_real(j, "percent", k->percent);
 	rk_json_text(j, "verdict", k->verdict.name);
 	rk_json_text(j, "reason", k->verdict.reason);
-	rk_json_text(j, "collect", or_null(k->verdict.collect));
+	rk_json_text(j, "collect", rk_text_or_null(k->verdict.collect));
 	rk_json_array_flat(j, "numbers");
 	for (size_t i = 0; i < k->verdict.nnumbers; i++) {
 		rk_json_object(j, NULL);
@@ -106,7 +100,7 @@ static void put_kernel(struct rk_json_out *j, const struct rk_metrics *m,
 	if (placed) {
 		rk_json_object_flat(j, "roofline");
 		rk_json_real(j, "rate", r->rate);
-		rk_json_text(j, "pipe", or_null(r->pipe));
+		rk_json_text(j, "pipe", rk_text_or_null(r->pipe));
 		rk_json_object(j, "levels");
 		for (int l = 0; l < RK_NLEVELS; l++) {
 			rk_json_object(j, rk_level_names[l]);
@@ -140,7 +134,7 @@ static void put_facts(struct rk_json_out *j, const struct rk_metrics *m)
 	static const char *const normals[] = { "per_kernel", "per_wave", "per_cycle",
 					       "per_second" };
 
-	rk_json_text(j, "arch", or_null(m->arch));
+	rk_json_text(j, "arch", rk_text_or_null(m->arch));
 	rk_json_text(j, "normal", normals[m->normal]);
 	rk_json_uint(j, "dispatches", m->dispatches);
 	rk_json_int(j, "total_ns", m->total_ns);
@@ -247,7 +241,7 @@ static void put_rest(struct rk_json_out *j, const struct rk_metrics *m)
 
 		rk_json_object_flat(j, NULL);
 		rk_json_text(j, "kind", w->kind);
-		rk_json_text(j, "file", or_null(w->file));
+		rk_json_text(j, "file", rk_text_or_null(w->file));
 		if (w->line)
 			rk_json_uint(j, "line", w->line);
 		else

@@ -56,14 +56,14 @@ bool rk_version_parse(const char *text, struct rk_version *ret)
 		if (rk_text_iprefix(text, strlen(text), words[i]))
 			p += strlen(words[i]) + strspn(text + strlen(words[i]), "-_ :");
 	for (unsigned i = 0; i < 3; i++) {
-		if (*p < '0' || *p > '9')
+		if (!rk_is_digit(*p))
 			return false;
-		for (; *p >= '0' && *p <= '9'; p++) {
+		for (; rk_is_digit(*p); p++) {
 			*parts[i] = *parts[i] * 10 + (*p - '0');
 			if (*parts[i] > MAX_NUMBER)
 				return false;
 		}
-		if (*p != '.' || p[1] < '0' || p[1] > '9')
+		if (*p != '.' || !rk_is_digit(p[1]))
 			break;
 		p++;
 	}

@@ -180,22 +180,12 @@ static int put_term(const struct doc *d, const struct rk_tree *at,
 
 /* ---- pieces of documents ---- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A C identifier of bounded length. */
 static bool is_name(const char *s)
 {
 	size_t len = 0;
 
-	while (is_letter(s[len]) || (len && is_digit(s[len])))
+	while (s[len] == '_' || rk_is_letter(s[len]) || (len && rk_is_digit(s[len])))
 		len++;
 	return len && !s[len] && len <= RK_METRIC_ID_MAX;
 }
@@ -209,10 +199,10 @@ static bool is_target(const char *s, size_t len)
 		return true;
 	if (sm && len == 4 && s[3] == '*')
 		return true;
-	if (len < 4 || len > 15 || (!sm && strncmp(s, "gfx", 3) != 0) || !is_digit(s[3]))
+	if (len < 4 || len > 15 || (!sm && strncmp(s, "gfx", 3) != 0) || !rk_is_digit(s[3]))
 		return false;
 	for (size_t i = 4; i < len; i++)
-		if (!is_digit(s[i]) && !(s[i] >= 'a' && s[i] <= 'f') &&
+		if (!rk_is_digit(s[i]) && !(s[i] >= 'a' && s[i] <= 'f') &&
 		    !(s[i] == '*' && i == len - 1))
 			return false;
 	return true;
@@ -476,7 +466,8 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 
 	if (t->kind != RK_TREE_OBJECT)
 		return fault(d, t, "a check must be an object with kind, over, under and text");
-	while (is_letter(kind[len]) || is_digit(kind[len]) || (len && kind[len] == '-'))
+	while (kind[len] == '_' || rk_is_letter(kind[len]) || rk_is_digit(kind[len]) ||
+	       (len && kind[len] == '-'))
 		len++;
 	if (!len || kind[len] || len > RK_METRIC_ID_MAX)
 		return fault(d, t, "a check needs a kind of letters, digits, - and _, not '%.48s'",

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "metrics/formula/expr.h"
 
 /* ---- words ---- */
@@ -37,19 +38,14 @@ struct parser {
 
 enum { SHOWN_MAX = 48 };
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool name_start(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return rk_is_letter(c) || c == '_';
 }
 
 static bool name_part(char c)
 {
-	return name_start(c) || digit(c) || c == '.';
+	return name_start(c) || rk_is_digit(c) || c == '.';
 }
 
 static char at(const struct parser *p, size_t pos)
@@ -59,7 +55,7 @@ static char at(const struct parser *p, size_t pos)
 
 static size_t skip_digits(const struct parser *p, size_t pos)
 {
-	while (digit(at(p, pos)))
+	while (rk_is_digit(at(p, pos)))
 		pos++;
 	return pos;
 }
@@ -109,7 +105,7 @@ static int number(struct parser *p)
 		exponent = pos + 1;
 		if (at(p, exponent) == '+' || at(p, exponent) == '-')
 			exponent++;
-		if (digit(at(p, exponent))) {
+		if (rk_is_digit(at(p, exponent))) {
 			pos = skip_digits(p, exponent);
 			p->whole = false;
 		}
@@ -149,7 +145,7 @@ static int next(struct parser *p)
 				       RK_EXPR_NAME_MAX);
 		return 0;
 	}
-	if (digit(c) || (c == '.' && digit(at(p, p->at + 1))))
+	if (rk_is_digit(c) || (c == '.' && rk_is_digit(at(p, p->at + 1))))
 		return number(p);
 	if (c == '\0' || !strchr("+-*/()[],=:", c)) {
 		unsigned char byte = (unsigned char)c;
