@@ -157,8 +157,6 @@ struct rk_ocl_queue {
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle);
 /* Calls f for each queue that was made. */
 void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user);
-/* Our wrapper of an extension's function, or `there` itself. */
-void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *there);
 void rk_ocl_queue_wrap(cl_icd_dispatch *d);
 
 /* ---- kernels (ocl_kernel.c) ---- */

@@ -204,7 +204,8 @@ static cl_command_queue CL_API_CALL create_khr_here(cl_context context, cl_devic
 	return NULL;
 }
 
-void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *there)
+/* Our wrapper of an extension's function, or `there` itself. */
+static void *wrap_extension(cl_platform_id platform, const char *name, void *there)
 {
 	create_khr original = NULL, here = create_khr_here;
 	uint32_t at;
@@ -367,15 +368,14 @@ static cl_int CL_API_CALL get_context_info(cl_context context, cl_context_info w
 
 static void *CL_API_CALL extension_for(cl_platform_id platform, const char *name)
 {
-	return rk_ocl_queue_extension(
-		platform, name,
-		rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name));
+	return wrap_extension(platform, name,
+			      rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform,
+										     name));
 }
 
 static void *CL_API_CALL extension(const char *name)
 {
-	return rk_ocl_queue_extension(NULL, name,
-				      rk_ocl.target.clGetExtensionFunctionAddress(name));
+	return wrap_extension(NULL, name, rk_ocl.target.clGetExtensionFunctionAddress(name));
 }
 
 void rk_ocl_queue_wrap(cl_icd_dispatch *d)

@@ -86,6 +86,11 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
+static inline uint64_t fold_sign(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+}
+
 static void put_column(struct rk_html_packer *p, size_t n)
 {
 	rk_html_column(&p->raw, p->values, n, p->cuts, &p->ncuts);
@@ -110,14 +115,14 @@ static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, s
 	rk_html_number(&p->raw, gaps, 8);
 	rk_html_number(&p->raw, durations, 8);
 	for (size_t i = 0; i < n; i++)
-		p->values[i] = rk_html_signed(gap_at(rows, i) / (int64_t)gaps);
+		p->values[i] = fold_sign(gap_at(rows, i) / (int64_t)gaps);
 	put_column(p, n);
 	memset(p->guess, 0, sizeof(p->guess));
 	for (size_t i = 0; i < n; i++) {
 		int64_t *guess = &p->guess[rows[i].name % RK_HTML_GUESSES];
 		int64_t d = rows[i].duration / (int64_t)durations, off = d - *guess;
 
-		p->values[i] = rk_html_signed(off);
+		p->values[i] = fold_sign(off);
 		/* a quarter, towards the lower number as Math.floor does */
 		*guess = *guess ? *guess + (off >= 0 ? off / 4 : -((3 - off) / 4)) : d;
 	}

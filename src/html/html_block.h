@@ -72,11 +72,6 @@ void rk_html_number(struct rk_bytes *out, uint64_t v, unsigned bytes);
 /* Writes n values as a column. Adds the starts of its planes to `cuts`, which may be NULL. */
 void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *cuts, size_t *ncuts);
 
-static inline uint64_t rk_html_signed(int64_t v)
-{
-	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
-}
-
 /* A packed block; `chunks` has room for RK_HTML_CHUNKS. */
 struct rk_html_packed {
 	struct rk_bytes text;

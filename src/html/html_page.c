@@ -22,7 +22,8 @@ static const char *const modules[] = {
 	"sections.js", "metrics.js", "hotspots.js", "ranks.js",  "report.js",
 };
 
-const struct rk_data_file *rk_web_find(const char *name)
+/* A file of web/; NULL when there is none. */
+static const struct rk_data_file *find_file(const char *name)
 {
 	for (const struct rk_data_file *f = rk_web_files; f->name; f++)
 		if (strcmp(f->name, name) == 0)
@@ -45,7 +46,7 @@ void rk_html_script(struct rk_bytes *out)
 {
 	rk_bytes_puts(out, "(() => {\n\"use strict\";\n");
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
-		const struct rk_data_file *f = rk_web_find(modules[i]);
+		const struct rk_data_file *f = find_file(modules[i]);
 
 		for (const char *line = f ? f->text : NULL; f && line < f->text + f->len;) {
 			size_t left = (size_t)(f->text + f->len - line);
@@ -518,8 +519,8 @@ static int put_field(struct page *g, const char **at, struct rk_error *err)
 
 int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk_error *err)
 {
-	const struct rk_data_file *frame = rk_web_find("report.html");
-	const struct rk_data_file *style = rk_web_find("report.css");
+	const struct rk_data_file *frame = find_file("report.html");
+	const struct rk_data_file *style = find_file("report.css");
 	struct page g = { .p = p, .out = out };
 	int rc = 0;
 

@@ -61,7 +61,6 @@ void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool 
 
 /* web/. Made by cmake/web.cmake, sorted by name. */
 extern const struct rk_data_file rk_web_files[];
-const struct rk_data_file *rk_web_find(const char *name); /* NULL when there is none */
 /* The modules as one script, without imports and exports, in a scope of its own. */
 void rk_html_script(struct rk_bytes *out);
 /* "sha256-..." for the content security policy. */
