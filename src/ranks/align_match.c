@@ -221,25 +221,6 @@ static int backwards(struct walk w, const struct found *f, struct rk_align_pairs
 	return 0;
 }
 
-/* Searches again after the match was lost: a match at another difference is a jump. */
-static bool look_again(struct walk *w, size_t k, struct rk_align_pairs *p)
-{
-	size_t to = rk_min(k + CHUNK, w->b->ncalls);
-	struct found f;
-	int64_t jump;
-
-	if (to - k < FEW)
-		return false;
-	f = fingerprint(w->a, w->b, k, to, w->a_last + 1, w->max_drift);
-	jump = f.diff - w->base - (int64_t)w->diff;
-	if (!decided(&f, to - k) || llabs(jump) < WINDOW_NS / 2)
-		return false;
-	p->lost = true;
-	p->lost_at = w->last_end;
-	p->jump = jump;
-	return true;
-}
-
 static int forwards(struct walk w, const struct found *f, struct rk_align_pairs *p,
 		    struct rk_error *err)
 {
@@ -248,13 +229,27 @@ static int forwards(struct walk w, const struct found *f, struct rk_align_pairs 
 	w.any = f->a > 0;
 	w.a_last = f->a - w.any;
 	for (size_t k = f->b; k < w.b->ncalls; k++) {
+		size_t to = rk_min(k + CHUNK, w.b->ncalls);
+		struct found again;
+		int64_t jump;
+
 		if (one_step(&w, k, 1, &hint, &at)) {
 			int rc = add(p, at, k, err);
 
 			if (rc < 0)
 				return rc;
 			without = 0;
-		} else if (++without == LOST && w.any && look_again(&w, k, p)) {
+			continue;
+		}
+		if (++without != LOST || !w.any || to - k < FEW)
+			continue;
+		/* the match was lost: a match at another difference is a jump */
+		again = fingerprint(w.a, w.b, k, to, w.a_last + 1, w.max_drift);
+		jump = again.diff - w.base - (int64_t)w.diff;
+		if (decided(&again, to - k) && llabs(jump) >= WINDOW_NS / 2) {
+			p->lost = true;
+			p->lost_at = w.last_end;
+			p->jump = jump;
 			break;
 		}
 	}

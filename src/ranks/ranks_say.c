@@ -157,81 +157,6 @@ static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, si
 	}
 }
 
-/*
- * Finds the node, or the few ranks, that cause nearly all of the waiting. Appends their names and returns
- * the waiting they caused, in ns; 0: none. Check out->bad afterwards.
- */
-static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
-{
-	const struct rk_ranks_rank **v = rk_calloc(k->nranks + 1, sizeof(*v));
-	size_t few = 1, node, from = 0, n = k->nranks;
-	double all, caused = 0;
-
-	if (!v) {
-		out->bad = true;
-		return 0;
-	}
-	for (size_t i = 0; i < n; i++)
-		v[i] = &k->ranks[i];
-	all = sum_of(v, n);
-	qsort(v, n, sizeof(*v), by_caused);
-	while (few < n && few <= FEW && sum_of(v, few) < NEARLY_ALL * all)
-		few++;
-	if (few == 1 || few > FEW || few > n / ONE_IN)
-		few = 0; /* too many to name */
-	qsort(v, n, sizeof(*v), by_node);
-	node = count_node(v, n, all, &from);
-	if (node && (!few || few * 2 > node)) {
-		rk_bytes_puts(out, "the ranks of one node, ");
-		caused = sum_of(v + from, node);
-		put_numbers(out, v + from, node);
-	} else if (few) {
-		qsort(v, n, sizeof(*v), by_caused);
-		qsort(v, few, sizeof(*v), by_rank);
-		rk_bytes_puts(out, "ranks ");
-		caused = sum_of(v, few);
-		put_numbers(out, v, few);
-	}
-	rk_free(v);
-	return caused;
-}
-
-/* ---- stragglers when clocks are too uncertain ---- */
-
-/*
- * Finds the few ranks that wait less than half as long as the mean, as the last rank to arrive does not
- * wait. `one` (if not NULL) must be among them. Appends their numbers and returns how many there are;
- * 0: none, or too many.
- */
-static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
-				 const struct rk_ranks_rank *one)
-{
-	const struct rk_ranks_rank *v[FEW];
-	double sum = 0, waiting = 0, most;
-	bool there = !one;
-	size_t n = 0;
-
-	for (size_t i = 0; i < k->nranks; i++) {
-		waiting += k->ranks[i].collectives > 0;
-		sum += (double)k->ranks[i].wait_ns;
-	}
-	most = waiting > 0 ? sum / waiting / 2 : 0;
-	for (size_t i = 0; i < k->nranks; i++) {
-		const struct rk_ranks_rank *r = &k->ranks[i];
-
-		if (!r->collectives || (double)r->wait_ns >= most)
-			continue;
-		if (n == FEW)
-			return 0;
-		v[n++] = r;
-		there |= r == one;
-	}
-	if (!there || n > k->nranks / ONE_IN)
-		return 0;
-	put_numbers(out, v, n);
-	return n;
-}
-
 /* ---- sentences ---- */
 
 #define BALANCED 0.05 /* above the mean by at most this: not worth fixing */
@@ -321,16 +246,45 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k)
 	return is_straggler(&s) ? s.waited_for->rank : -1;
 }
 
-/* False: there is no small group of stragglers. */
+/*
+ * Names the node, or the few ranks, that cause nearly all of the waiting. False: there is no small group
+ * of stragglers.
+ */
 static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 			const char *of_time, const char *untold)
 {
+	const struct rk_ranks_rank **v = rk_calloc(k->nranks + 1, sizeof(*v));
+	size_t few = 1, node, from = 0, n = k->nranks;
+	double caused = 0;
 	struct rk_bytes who;
-	double caused;
 	char share[16];
 
+	if (!v) {
+		l->bad = true;
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] = &k->ranks[i];
+	qsort(v, n, sizeof(*v), by_caused);
+	while (few < n && few <= FEW && sum_of(v, few) < NEARLY_ALL * s->caused)
+		few++;
+	if (few == 1 || few > FEW || few > n / ONE_IN)
+		few = 0; /* too many to name */
+	qsort(v, n, sizeof(*v), by_node);
+	node = count_node(v, n, s->caused, &from);
+
 	rk_bytes_init(&who, 4096);
-	caused = name_stragglers(&who, k);
+	if (node && (!few || few * 2 > node)) {
+		rk_bytes_puts(&who, "the ranks of one node, ");
+		caused = sum_of(v + from, node);
+		put_numbers(&who, v + from, node);
+	} else if (few) {
+		qsort(v, n, sizeof(*v), by_caused);
+		qsort(v, few, sizeof(*v), by_rank);
+		rk_bytes_puts(&who, "ranks ");
+		caused = sum_of(v, few);
+		put_numbers(&who, v, few);
+	}
 	if (caused > 0 && caused >= s->wait * LEAST_CAUSED && rk_bytes_str(&who))
 		rk_list_addf(l, "stragglers: %s; ranks wait %s of their time, %s of it for these%s",
 			     rk_bytes_str(&who), of_time, percent(share, caused / s->wait), untold);
@@ -338,28 +292,48 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 		caused = 0;
 	l->bad |= who.bad;
 	rk_bytes_release(&who);
+	rk_free(v);
 	return caused > 0;
 }
 
-/* False: none. If the cause of most of the waiting is known, it was reported already. */
+/*
+ * Where the clocks are too uncertain: names the few ranks that wait less than half as long as the mean, as
+ * the last rank to arrive does not wait. The one that most are known to wait for must be among them. False:
+ * none, or too many. If the cause of most of the waiting is known, it was reported already.
+ */
 static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 		       const char *of_time, const char *untold)
 {
+	const struct rk_ranks_rank *v[FEW];
+	double most = s->meeting ? s->wait / (double)s->meeting / 2 : 0;
+	bool there = !s->waited_for;
 	struct rk_bytes who;
 	size_t n = 0;
 
 	if (s->caused >= s->wait / 2)
 		return false;
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (!r->collectives || (double)r->wait_ns >= most)
+			continue;
+		if (n == FEW)
+			return false;
+		v[n++] = r;
+		there |= r == s->waited_for;
+	}
+	if (!n || !there || n > k->nranks / ONE_IN)
+		return false;
 	rk_bytes_init(&who, 4096);
-	n = name_never_waiting(&who, k, s->waited_for);
-	if (n && rk_bytes_str(&who))
+	put_numbers(&who, v, n);
+	if (rk_bytes_str(&who))
 		rk_list_addf(l,
 			     "likely straggler%s: rank%s %s, waiting less than half as long as the "
 			     "mean; ranks wait %s of their time%s",
 			     rk_plural(n), rk_plural(n), rk_bytes_str(&who), of_time, untold);
 	l->bad |= who.bad;
 	rk_bytes_release(&who);
-	return n > 0;
+	return true;
 }
 
 static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
