@@ -35,8 +35,7 @@ static void read_archive(struct artifact_reader *r)
 	struct rk_error err = { 0 };
 
 	if (!rk_arena_new(&r->arena, &err) && !rk_diag_new(&r->diag, &err) &&
-	    !rk_spill_new(NULL, &r->spill->file, &err) && rk_artifact_read_archive(r, &err) > 0 &&
-	    !rk_artifact_finish(r, &err))
+	    !rk_spill_new(NULL, &r->spill->file, &err) && rk_artifact_read(r, &err) > 0)
 		follow(r->artifact);
 	rk_list_release(&r->stages);
 	rk_free(r->v);
@@ -47,7 +46,9 @@ static void read_archive(struct artifact_reader *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct rk_artifact artifact = { .name = "x", .family = "generic", .label = "x" };
+	struct rk_artifact artifact = {
+		.name = "x", .family = "generic", .label = "x", .archive = true
+	};
 	struct artifact_spill spill = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct artifact_reader r = { .artifact = &artifact, .spill = &spill };
 
