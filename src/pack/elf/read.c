@@ -286,40 +286,22 @@ static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 	return 0;
 }
 
-static int read_versions(const struct reader *r, const struct entries *d, struct rk_elf *e)
-{
-	uint64_t at = 0, left = 0;
-	struct rk_elf_version *v;
-	size_t n = 0;
-	int rc;
-
-	if (!d->has_versions || d->nversions == 0)
-		return 0;
-	if (!find_address(r, d->versions, &at, &left))
-		return broken(r, 0, "a list of needed versions outside the segments");
-	rc = read_needs(r, at, d->nversions, NULL, &n);
-	if (rc < 0)
-		return rc;
-	v = rk_arena_alloc(r->arena, n * sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(r->err);
-	e->versions = v;
-	return read_needs(r, at, d->nversions, v, &e->nversions);
-}
-
 static int read_dynamic(struct reader *r, struct rk_elf *e)
 {
 	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC), *interpreter = segment_of(r, PT_INTERP);
+	struct rk_elf_version *versions;
 	struct entries d = { 0 };
-	uint64_t left = 0;
+	uint64_t at = 0, left = 0;
+	size_t n = 0;
 	int rc;
 
 	if (!p || p->p_filesz == 0 || is_hollow(r, p))
 		return 0;
 	e->dynamic = true;
 	if (interpreter && interpreter->p_filesz) {
-		uint64_t at = interpreter->p_offset, size = interpreter->p_filesz;
+		uint64_t size = interpreter->p_filesz;
 
+		at = interpreter->p_offset;
 		if (!elf_fits(at, size, r->len) || !memchr(r->data + at, 0, (size_t)size))
 			return broken(r, at, "an interpreter name outside the file");
 		e->interpreter = (const char *)r->data + at;
@@ -335,7 +317,21 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 		r->nstrings = d.nstrings;
 	}
 	rc = read_names(r, &d, e);
-	return rc < 0 ? rc : read_versions(r, &d, e);
+	if (rc < 0)
+		return rc;
+
+	/* the needed versions: count them first */
+	if (!d.has_versions || d.nversions == 0)
+		return 0;
+	if (!find_address(r, d.versions, &at, &left))
+		return broken(r, 0, "a list of needed versions outside the segments");
+	rc = read_needs(r, at, d.nversions, NULL, &n);
+	if (rc < 0)
+		return rc;
+	e->versions = versions = rk_arena_alloc(r->arena, n * sizeof(*versions));
+	if (!versions)
+		return rk_fail_nomem(r->err);
+	return read_needs(r, at, d.nversions, versions, &e->nversions);
 }
 
 static enum rk_elf_kind kind_of(const struct reader *r)

@@ -330,46 +330,43 @@ static void add_source(struct tar *t)
 	rk_free(text);
 }
 
-/* PKG-INFO must have the version in the file name. */
-static void check_info(struct tar *t)
-{
-	const char *where = rk_text_or_empty(t->top), *text = NULL, *version;
-	char path[RK_PROOF_PATH_MAX];
-
-	if (strlen(where) + sizeof("/PKG-INFO") > sizeof(path))
-		return;
-	memcpy(path, where, strlen(where));
-	memcpy(path + strlen(where), "/PKG-INFO", sizeof("/PKG-INFO"));
-	for (size_t i = 0; i < t->w->n; i++)
-		if (!strcmp(t->w->files[i].path, path)) {
-			text = t->w->files[i].text;
-			break;
-		}
-	if (!text) {
-		rk_proof_fault(t->p, "metadata-missing", t->w, path, "PKG-INFO is missing");
-		return;
-	}
-	version = rk_proof_header(t->p, text, "Version");
-	if (!version || strcmp(version, t->w->version))
-		rk_proof_fault(t->p, "metadata-wrong", t->w, path,
-			       "version '%s' differs from the file name",
-			       rk_text_or_empty(version));
-}
-
+/* Also checks that PKG-INFO has the version in the file name. */
 static void read_sdist(struct rk_proving *p, struct rk_proof_package *w)
 {
 	struct tar t = { .p = p, .w = w, .member = "" };
 	int fd = open(w->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	const char *top, *text = NULL, *version;
+	char path[RK_PROOF_PATH_MAX];
 
 	if (fd < 0) {
 		rk_proof_fault(p, "unreadable", w, "", "cannot open it: %s", strerror(errno));
 		return;
 	}
-	if (open_tar(&t, fd)) {
-		while (next(&t))
-			add_source(&t);
-		check_info(&t);
+	if (!open_tar(&t, fd))
+		goto out;
+	while (next(&t))
+		add_source(&t);
+
+	top = rk_text_or_empty(t.top);
+	if (strlen(top) + sizeof("/PKG-INFO") > sizeof(path))
+		goto out;
+	memcpy(path, top, strlen(top));
+	memcpy(path + strlen(top), "/PKG-INFO", sizeof("/PKG-INFO"));
+	for (size_t i = 0; i < w->n; i++)
+		if (!strcmp(w->files[i].path, path)) {
+			text = w->files[i].text;
+			break;
+		}
+	if (!text) {
+		rk_proof_fault(p, "metadata-missing", w, path, "PKG-INFO is missing");
+		goto out;
 	}
+	version = rk_proof_header(p, text, "Version");
+	if (!version || strcmp(version, w->version))
+		rk_proof_fault(p, "metadata-wrong", w, path,
+			       "version '%s' differs from the file name",
+			       rk_text_or_empty(version));
+out:
 	close_tar(&t);
 	close(fd);
 }
@@ -552,25 +549,6 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 	};
 }
 
-static void open_wheel(struct rk_proving *p, struct rk_proof_package *w, struct task_list *list)
-{
-	struct rk_error err = { 0 };
-	const struct rk_zip_entry *e;
-	size_t n;
-	int rc = rk_zip_open(w->path, &w->zip, &err);
-
-	if (rc == RK_E_NOMEM)
-		rk_proof_stop(p, &err);
-	else if (rc < 0)
-		rk_proof_fault(p, "unreadable", w, "", "%s", err.message);
-	if (rc < 0)
-		return;
-	e = rk_zip_entries(w->zip, &n);
-	for (size_t i = 0; i < n && p->rc == 0; i++)
-		if (!e[i].name_len || e[i].name[e[i].name_len - 1] != '/')
-			add_member(p, w, &e[i], list);
-}
-
 /* Devel's archives first, then the largest: they take longest. */
 static int by_size(const void *a, const void *b)
 {
@@ -588,11 +566,29 @@ void rk_proof_read(struct rk_proving *p)
 	struct task_list list = { 0 };
 	size_t archives = 0;
 
-	for (size_t i = 0; i < p->npackages && p->rc == 0; i++)
-		if (!p->packages[i].sdist)
-			open_wheel(p, &p->packages[i], &list);
-		else
-			read_sdist(p, &p->packages[i]);
+	for (size_t i = 0; i < p->npackages && p->rc == 0; i++) {
+		struct rk_proof_package *w = &p->packages[i];
+		const struct rk_zip_entry *e;
+		struct rk_error err = { 0 };
+		size_t n;
+		int rc;
+
+		if (w->sdist) {
+			read_sdist(p, w);
+			continue;
+		}
+		rc = rk_zip_open(w->path, &w->zip, &err);
+		if (rc == RK_E_NOMEM)
+			rk_proof_stop(p, &err);
+		else if (rc < 0)
+			rk_proof_fault(p, "unreadable", w, "", "%s", err.message);
+		if (rc < 0)
+			continue;
+		e = rk_zip_entries(w->zip, &n);
+		for (size_t k = 0; k < n && p->rc == 0; k++)
+			if (!e[k].name_len || e[k].name[e[k].name_len - 1] != '/')
+				add_member(p, w, &e[k], &list);
+	}
 	if (p->rc == 0 && list.n) {
 		qsort(list.v, list.n, sizeof(*list.v), by_size);
 		rk_pool_run(p->pool, list.n, read_member, list.v);

@@ -127,28 +127,6 @@ const char *rk_proof_header(struct rk_proving *p, const char *text, const char *
 
 /* ---- metadata ---- */
 
-/* The one folder NAME-VERSION.dist-info at the top. */
-static void find_dist_info(struct rk_proving *p, struct rk_proof_package *w)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		const char *path = w->files[i].path, *slash = strchr(path, '/');
-		size_t len = slash ? (size_t)(slash - path) : 0;
-
-		if (!rk_text_ends(path, len, ".dist-info"))
-			continue;
-		if (!w->dist_info[0])
-			w->dist_info = rk_proof_text(p, path, len + 1);
-		else if (strncmp(w->dist_info, path, len + 1))
-			rk_proof_fault(p, "metadata-wrong", w, path,
-				       "a second metadata folder in addition to '%s'",
-				       w->dist_info);
-		if (!w->dist_info)
-			w->dist_info = "";
-	}
-	if (!w->dist_info[0])
-		rk_proof_fault(p, "metadata-missing", w, "", "no .dist-info folder");
-}
-
 /* A mandatory member of the metadata folder; the caller frees it. */
 static char *load_info(struct rk_proving *p, struct rk_proof_package *w, const char *name,
 		       const char **ret_path)
@@ -507,11 +485,27 @@ static void check_platforms(struct rk_proving *p, struct rk_proof_package *w)
 void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w)
 {
 	check_twice(p, w);
-	find_dist_info(p, w);
+
+	/* the one folder NAME-VERSION.dist-info at the top */
+	for (size_t i = 0; i < w->n; i++) {
+		const char *path = w->files[i].path, *slash = strchr(path, '/');
+		size_t len = slash ? (size_t)(slash - path) : 0;
+
+		if (!rk_text_ends(path, len, ".dist-info"))
+			continue;
+		if (!w->dist_info[0])
+			w->dist_info = rk_text_or_empty(rk_proof_text(p, path, len + 1));
+		else if (strncmp(w->dist_info, path, len + 1))
+			rk_proof_fault(p, "metadata-wrong", w, path,
+				       "a second metadata folder in addition to '%s'",
+				       w->dist_info);
+	}
 	if (w->dist_info[0]) {
 		check_metadata(p, w);
 		check_wheel_file(p, w);
 		check_record(p, w);
+	} else {
+		rk_proof_fault(p, "metadata-missing", w, "", "no .dist-info folder");
 	}
 	check_platforms(p, w);
 }

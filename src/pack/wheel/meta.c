@@ -208,8 +208,6 @@ int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct
 
 /* ---- dist-info, all but RECORD ---- */
 
-static const char python_floor[] = ">=3.8";
-
 static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 			    const struct rk_dist *d, struct rk_error *err)
 {
@@ -245,41 +243,33 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	return 0;
 }
 
-/* Names become parts of lines and file names, and families come from the user's folders. */
-static int check_name(const char *name, struct rk_error *err)
-{
-	static const char ends[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-	size_t n = strlen(name);
-	bool good = n && strchr(ends, name[0]) && strchr(ends, name[n - 1]);
-
-	for (size_t i = 0; good && i < n; i++)
-		good = strchr(ends, name[i]) || strchr("-_.", name[i]);
-	if (good)
-		return 0;
-	return rk_fail(
-		err, RK_E_USAGE,
-		"invalid package name '%.100s': use letters and digits, with - _ . between them",
-		name);
-}
-
 int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    struct rk_error *err)
 {
+	static const char ends[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+	static const char inner[] = "-_.";
 	const char *readme = rk_arena_textf(p->arena, "%s/README.md", d->kind->logical);
 	const char *between = "\nThis build is without `";
+	size_t n = strlen(d->dist);
+	bool good = n && strchr(ends, d->dist[0]) && strchr(ends, d->dist[n - 1]);
 	int rc;
 
 	if (!readme)
 		return rk_fail_nomem(err);
-	rc = check_name(d->dist, err);
-	if (rc < 0)
-		return rc;
+	/* names become parts of lines and file names, and families come from the user's folders */
+	for (size_t i = 0; good && i < n; i++)
+		good = strchr(ends, d->dist[i]) || strchr(inner, d->dist[i]);
+	if (!good)
+		return rk_fail(err, RK_E_USAGE,
+			       "invalid package name '%.100s': use letters and digits, with - _ . "
+			       "between them",
+			       d->dist);
 	rk_bytes_puts(out, "Metadata-Version: 2.1\n");
 	rk_bytes_printf(out, "Name: %s\nVersion: %s\n", d->dist, p->version);
 	if (d->kind->summary && *d->kind->summary)
 		rk_bytes_printf(out, "Summary: %s\n", d->kind->summary);
 	if (d->kind->role != RK_PACK_DEVICE)
-		rk_bytes_printf(out, "Requires-Python: %s\n", python_floor);
+		rk_bytes_puts(out, "Requires-Python: >=3.8\n");
 	rc = put_requirements(out, p, d, err);
 	if (rc < 0)
 		return rc;
