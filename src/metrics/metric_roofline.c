@@ -115,9 +115,9 @@ int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_meas
 /* Values that are not finite and above 0 are unknown. */
 static double ratio(double a, double b)
 {
-	double v = b > 0 ? a / b : NAN;
-
-	return isfinite(v) ? v : NAN;
+	if (!(b > 0) || !isfinite(a / b))
+		return NAN;
+	return a / b;
 }
 
 const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, const char *name)

@@ -196,9 +196,9 @@ unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node)
 
 	if (!a)
 		a = agent_of(k, device, node, false);
-	if (a)
-		return a->kind;
-	return k->nagents ? k->agents[0].kind : 0;
+	if (!a && k->nagents)
+		a = &k->agents[0];
+	return a ? a->kind : 0;
 }
 
 void rk_kinds_release(struct rk_kinds *k)

@@ -301,7 +301,8 @@ static void put_missing_counters(struct rk_metrics_page *p, struct reasons *r)
 	for (size_t i = 0; i < r->n && i < REASONS_SHOWN; i++)
 		rk_bytes_printf(&text, "%s %.*s (%zu)", i ? "," : "", (int)r->all[i].len,
 				r->all[i].text, r->all[i].n);
-	rk_bytes_puts(&text, r->n > REASONS_SHOWN ? ", ..." : "");
+	if (r->n > REASONS_SHOWN)
+		rk_bytes_puts(&text, ", ...");
 	snprintf(lead, sizeof(lead), " %4zu  ", r->counted);
 	wrap(p, lead, rk_bytes_str(&text), 0);
 	p->page.out->bad |= text.bad;
@@ -428,7 +429,8 @@ static void put_share(struct rk_metrics_page *p, double percent)
 		rk_bytes_printf(p->page.out, "%6.2f", percent);
 	else
 		rk_bytes_puts(p->page.out, "     -");
-	rk_page_paint(&p->page, heat[0] ? RK_NORMAL : "");
+	if (heat[0])
+		rk_page_paint(&p->page, RK_NORMAL);
 }
 
 /* "! window-ratio in 12 dispatches"; the line is not ended. */

@@ -355,8 +355,9 @@ static int read_text(const struct doc *d, const struct rk_tree *t, const char *w
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)m->text[i] < ' ' || m->text[i] == 0x7f)
 			return fault(d, m, "%s '%s': %s has control characters", what, id, key);
-	*ret = keep_text(d, m->text);
-	return *ret ? 0 : RK_E_NOMEM;
+	if (!(*ret = keep_text(d, m->text)))
+		return RK_E_NOMEM;
+	return 0;
 }
 
 /* Mistyped keys are errors, not missing keys. */

@@ -258,7 +258,9 @@ void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNT
 {
 	char ways[2][RK_COUNTER_NAME_MAX + 1];
 
-	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", spell(arch, name, ways) ? ways[0] : name);
+	if (spell(arch, name, ways))
+		name = ways[0];
+	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", name);
 }
 
 void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
