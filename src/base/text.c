@@ -123,6 +123,23 @@ void rk_utf8_repair(struct rk_bytes *out, const char *s, size_t len)
 	}
 }
 
+size_t rk_utf8_put(char *out, uint32_t code)
+{
+	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = 4;
+
+	if (code < 0x80)
+		n = 1;
+	else if (code < 0x800)
+		n = 2;
+	else if (code < 0x10000)
+		n = 3;
+	for (size_t i = n - 1; i > 0; i--, code >>= 6)
+		out[i] = (char)(0x80 | (code & 0x3f));
+	out[0] = (char)(lead[n] | code);
+	return n;
+}
+
 static size_t columns_of(uint32_t cp)
 {
 	if ((cp >= 0x300 && cp <= 0x36f) || (cp >= 0x200b && cp <= 0x200f) || cp == 0xfeff)

@@ -66,6 +66,8 @@ const char *rk_base_name(const char *path);
 size_t rk_utf8_valid(const char *s, size_t len);
 /* Appends s with every invalid byte replaced by U+FFFD. */
 void rk_utf8_repair(struct rk_bytes *out, const char *s, size_t len);
+/* A code point as UTF-8, at most four bytes at `out`; returns the length. */
+size_t rk_utf8_put(char *out, uint32_t code);
 /* Terminal columns a string takes (East Asian wide counts two, combining zero). */
 size_t rk_utf8_columns(const char *s, size_t len);
 /* The longest prefix of s, in bytes, that fits in `columns`. */

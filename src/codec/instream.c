@@ -253,16 +253,28 @@ void rk_instream_progress(const struct rk_instream *s, uint64_t *ret_done, uint6
 	*ret_total = s->file->size;
 }
 
-static int make_plain_copy(struct rk_instream *s, const char *tmpdir, struct rk_error *err)
+int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char **ret,
+			   struct rk_error *err)
 {
 	size_t n = COPY_BYTES;
 	const char *path;
-	uint8_t *buf;
-	int fd, rc = rk_instream_rewind(s, err);
+	uint8_t *buf = NULL;
+	int fd, rc;
 
+	if (!s->ops && s->file->seekable) {
+		*ret = s->path;
+		return 0;
+	}
+	if (s->plain_path) {
+		*ret = s->plain_path;
+		return 0;
+	}
+	rk_tempdir_free(s->tmp); /* of an attempt that failed */
+	s->tmp = NULL;
+	rc = rk_instream_rewind(s, err);
 	if (rc < 0 || (rc = rk_tempdir_new(tmpdir, &s->tmp, err)) < 0 ||
 	    (rc = rk_tempdir_create(s->tmp, "plain", &path, &fd, err)) < 0)
-		return rc;
+		goto out;
 	buf = rk_alloc(COPY_BYTES);
 	if (!buf)
 		rc = rk_fail_nomem(err);
@@ -271,35 +283,20 @@ static int make_plain_copy(struct rk_instream *s, const char *tmpdir, struct rk_
 		if (rc == 0)
 			rc = rk_tempdir_write(fd, buf, n, err);
 	}
-	rk_free(buf);
 	if (close(fd) < 0 && rc == 0)
 		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
 	if (rc < 0)
-		return rc;
+		goto out;
 	s->plain_path = rk_strdup(path);
-	return s->plain_path ? 0 : rk_fail_nomem(err);
-}
-
-int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char **ret,
-			   struct rk_error *err)
-{
-	int rc;
-
-	if (!s->ops && s->file->seekable) {
-		*ret = s->path;
-		return 0;
-	}
-	if (!s->plain_path) {
-		rk_tempdir_free(s->tmp); /* of an attempt that failed */
-		s->tmp = NULL;
-		rc = make_plain_copy(s, tmpdir, err);
-		if (rc < 0) {
-			rk_error_at(err, s->path, 0, 0);
-			return rc;
-		}
-	}
-	*ret = s->plain_path;
-	return 0;
+	if (!s->plain_path)
+		rc = rk_fail_nomem(err);
+	else
+		*ret = s->plain_path;
+out:
+	rk_free(buf);
+	if (rc < 0)
+		rk_error_at(err, s->path, 0, 0);
+	return rc;
 }
 
 int rk_instream_keep(struct rk_instream *s, const char *tmpdir, struct rk_error *err)

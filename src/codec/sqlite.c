@@ -165,7 +165,7 @@ static int count_ops(void *arg)
 	return db->ops > FREE_OPS + 4 * db->size;
 }
 
-/* Translates the handle's error; `table` may be NULL. */
+/* `table`, for messages, may be NULL. */
 static int sqlite_prepare(struct rk_sqlite *db, const char *sql, const char *table,
 			  sqlite3_stmt **ret, struct rk_error *err)
 {
@@ -175,60 +175,60 @@ static int sqlite_prepare(struct rk_sqlite *db, const char *sql, const char *tab
 	return 0;
 }
 
+/* 1: a row; 0: the end; < 0: the handle's error, translated. */
+static inline int sqlite_step(struct rk_sqlite *db, sqlite3_stmt *st, const char *table,
+			      struct rk_error *err)
+{
+	db->ops = 0;
+	switch (sqlite3_step(st)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		return 0;
+	default:
+		return sqlite_fail(db, table, err);
+	}
+}
+
 static int run(struct rk_sqlite *db, const char *sql, struct rk_error *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = sqlite_prepare(db, sql, NULL, &st, err), step;
+	int rc = sqlite_prepare(db, sql, NULL, &st, err);
 
 	if (rc < 0)
 		return rc;
-	do
-		step = sqlite3_step(st);
-	while (step == SQLITE_ROW);
-	if (step != SQLITE_DONE)
-		rc = sqlite_fail(db, NULL, err);
+	while ((rc = sqlite_step(db, st, NULL, err)) > 0)
+		;
 	sqlite3_finalize(st);
 	return rc;
 }
 
-static bool hot_wal(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-}
-
-/* A journal whose first byte is zero belongs to a completed transaction. */
-static bool hot_journal(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	char first = 0;
-	bool hot = fd >= 0 && read(fd, &first, 1) == 1 && first != 0;
-
-	if (fd >= 0)
-		close(fd);
-	return hot;
-}
-
-/* The suffix of a -wal or -journal file that must be applied, or NULL; `name` is its path. */
+/*
+ * The suffix of a -wal or -journal file that must be applied, or NULL; `name` is its path. A journal
+ * whose first byte is zero belongs to a completed transaction.
+ */
 static const char *find_hot(struct rk_bytes *name, const char *path)
 {
-	static const struct {
-		const char *suffix;
-		bool (*hot)(const char *path);
-	} kinds[] = { { "-wal", hot_wal }, { "-journal", hot_journal } };
+	struct stat st;
+	char first = 0;
+	int fd;
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *full;
-
-		rk_bytes_clear(name);
-		rk_bytes_puts(name, path);
-		rk_bytes_puts(name, kinds[i].suffix);
-		full = rk_bytes_str(name);
-		if (full && kinds[i].hot(full))
-			return kinds[i].suffix;
-	}
-	return NULL;
+	rk_bytes_clear(name);
+	rk_bytes_printf(name, "%s-wal", path);
+	if (rk_bytes_str(name) && stat(rk_bytes_str(name), &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size > 0)
+		return "-wal";
+	rk_bytes_clear(name);
+	rk_bytes_printf(name, "%s-journal", path);
+	if (!rk_bytes_str(name))
+		return NULL;
+	fd = open(rk_bytes_str(name), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (read(fd, &first, 1) != 1)
+		first = 0;
+	close(fd);
+	return first ? "-journal" : NULL;
 }
 
 /* A copy is opened for writing because SQLite repairs it before it reads. */
@@ -470,20 +470,22 @@ static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite
 		      size_t *n, struct rk_error *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc, step = SQLITE_DONE;
+	int rc;
 
 	rc = sqlite_prepare(db, "SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0",
 			    NULL, &st, err);
-	while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	if (rc < 0)
+		return rc;
+	while ((rc = sqlite_step(db, st, NULL, err)) > 0) {
 		size_t len;
 		const char *name = plain_text(st, 0, &len);
 
-		db->ops = 0;
-		if (name && rk_text_iprefix(name, len, prefix))
-			rc = add_table(list, n, name, len, err);
+		if (!name || !rk_text_iprefix(name, len, prefix))
+			continue;
+		rc = add_table(list, n, name, len, err);
+		if (rc < 0)
+			break;
 	}
-	if (rc == 0 && step != SQLITE_DONE)
-		rc = sqlite_fail(db, NULL, err);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -532,15 +534,16 @@ static int prepare_pragma(struct rk_sqlite *db, const char *what, const char *ta
 static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
 {
 	sqlite3_stmt *st = NULL;
-	int npk = 0, step = SQLITE_DONE, rc = prepare_pragma(db, "table_xinfo", t->name, &st, err);
+	int npk = 0, rc = prepare_pragma(db, "table_xinfo", t->name, &st, err);
 
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
-		db->ops = 0;
+	if (rc < 0)
+		return rc;
+	while ((rc = sqlite_step(db, st, t->name, err)) > 0) {
 		npk += sqlite3_column_int(st, 5) > 0;
 		rc = add_column(t, st, err);
+		if (rc < 0)
+			break;
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = sqlite_fail(db, t->name, err);
 	if (npk != 1)
 		t->key = -1;
 	sqlite3_finalize(st);
@@ -554,18 +557,17 @@ static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct 
 static int drop_other_key(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
 {
 	sqlite3_stmt *st = NULL;
-	int step = SQLITE_DONE, rc = prepare_pragma(db, "index_list", t->name, &st, err);
+	int rc = prepare_pragma(db, "index_list", t->name, &st, err);
 
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	if (rc < 0)
+		return rc;
+	while ((rc = sqlite_step(db, st, t->name, err)) > 0) {
 		size_t len;
 		const char *origin = plain_text(st, 3, &len);
 
-		db->ops = 0;
 		if (origin && rk_text_ieq(origin, len, "pk"))
 			t->key = -1;
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = sqlite_fail(db, t->name, err);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -577,9 +579,9 @@ int rk_sqlite_tables(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_
 	size_t n = 0;
 	int rc = list_names(db, prefix, &list, &n, err);
 
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rc = list_columns(db, &list[i], err);
-		if (!rc && list[i].key >= 0)
+		if (rc == 0 && list[i].key >= 0)
 			rc = drop_other_key(db, &list[i], err);
 	}
 	if (rc < 0) {
@@ -741,15 +743,12 @@ void rk_sqlite_cursor_seek(struct rk_sqlite_cursor *c, int64_t key)
 
 int rk_sqlite_cursor_step(struct rk_sqlite_cursor *c, struct rk_error *err)
 {
-	int step;
+	int rc;
 
-	c->db->ops = 0;
 	c->db->taker = c;
-	step = sqlite3_step(c->stmt);
-	if (step == SQLITE_DONE)
-		return 0;
-	if (step != SQLITE_ROW)
-		return sqlite_fail(c->db, c->table, err);
+	rc = sqlite_step(c->db, c->stmt, c->table, err);
+	if (rc <= 0)
+		return rc;
 	/* pages that form a loop give endless rows */
 	if (++c->rows > c->db->size / LEAST_ROW_BYTES + SPARE_ROWS)
 		return rk_fail(err, RK_E_FORMAT, "table '%s' has more rows than fit into the file",

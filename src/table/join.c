@@ -337,17 +337,6 @@ int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t 
 	return 0;
 }
 
-/* Does a dispatch have every part of a sum that any dispatch has? */
-static bool has_parts(struct rk_matrix *m, const struct rk_counter_column *c, const double *values)
-{
-	const uint64_t *all = rk_matrix_tally(m);
-
-	for (uint32_t i = c->masks; i < c->masks + masks_of(c); i++)
-		if (all[i] != (isnan(values[i]) ? 0 : (uint64_t)values[i]))
-			return false;
-	return true;
-}
-
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err)
 {
@@ -387,6 +376,7 @@ struct join {
 static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
+	const uint64_t *all = rk_matrix_tally(j->m);
 	const double *values = NULL;
 	int rc = 0;
 
@@ -399,7 +389,13 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < j->set->n; i++) {
-		if (rc > 0 && !isnan(values[i]) && has_parts(j->m, &j->set->columns[i], values))
+		const struct rk_counter_column *c = &j->set->columns[i];
+		bool known = rc > 0 && !isnan(values[i]);
+
+		/* a sum counts only with every part that any dispatch has */
+		for (uint32_t k = c->masks; known && k < c->masks + masks_of(c); k++)
+			known = all[k] == (isnan(values[k]) ? 0 : (uint64_t)values[k]);
+		if (known)
 			((double *)j->b.data[first + i])[row] = values[i];
 		else if (!rk_builder_null(&j->b, first + i, row))
 			return rk_fail_nomem(err);
@@ -468,9 +464,10 @@ int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_co
 	j->m = m;
 	j->set = set;
 	j->by_order = by_order;
-	rc = rk_builder_init(&j->b, &set->schema, RK_BATCH_ROWS, err);
 	j->cols = rk_calloc(set->schema.nfields, sizeof(*j->cols));
-	if (rc == 0 && !j->cols)
+	if (j->cols)
+		rc = rk_builder_init(&j->b, &set->schema, RK_BATCH_ROWS, err);
+	else
 		rc = rk_fail_nomem(err);
 	if (rc < 0) {
 		join_close(&j->base);

@@ -478,32 +478,15 @@ static void spill_close(struct rk_source *base)
 
 static const struct rk_source_ops spill_ops = { .next = spill_next, .close = spill_close };
 
-static int spill_memory(struct spill_sort *s, struct rk_error *err)
-{
-	size_t most;
-
-	if (s->base.schema->nfields > MAX_FIELDS)
-		return rk_fail(err, RK_E_LIMIT, "a row of %u columns is too wide to sort",
-			       s->base.schema->nfields);
-	make_layout(&s->layout, s->base.schema, 0);
-	most = STORE_BYTES / s->layout.record_bytes + 1; /* a record is never shorter */
-	s->store = rk_alloc(STORE_BYTES);
-	s->sorted = rk_alloc(BLOCK_BYTES);
-	s->keys = rk_alloc(most * sizeof(*s->keys));
-	s->tmp = rk_alloc(most * sizeof(*s->tmp));
-	s->heap = rk_alloc(MAX_FAN_IN * sizeof(*s->heap));
-	if (!s->store || !s->sorted || !s->keys || !s->tmp || !s->heap)
-		return rk_fail_nomem(err);
-	return rk_builder_init(&s->out, s->base.schema, RK_BATCH_ROWS, err);
-}
-
 int rk_sort_spill_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 		       struct rk_error *err)
 {
+	const struct rk_schema *schema = rows->schema;
 	struct spill_sort *s;
+	size_t most;
 	int rc;
 
-	if (rows->schema->time_field < 0) {
+	if (schema->time_field < 0) {
 		*ret = rows;
 		return 0;
 	}
@@ -512,13 +495,33 @@ int rk_sort_spill_open(struct rk_source *rows, struct rk_context *ctx, struct rk
 		rk_source_close(rows);
 		return rk_fail_nomem(err);
 	}
-	s->base = (struct rk_source){ &spill_ops, rows->schema };
+	s->base = (struct rk_source){ &spill_ops, schema };
 	s->rows = rows;
 	rc = rk_spill_new(ctx->tmpdir, &s->spill, err);
-	if (rc < 0 || (rc = spill_memory(s, err)) < 0) {
-		spill_close(&s->base);
-		return rc;
+	if (rc < 0)
+		goto fail;
+	if (schema->nfields > MAX_FIELDS) {
+		rc = rk_fail(err, RK_E_LIMIT, "a row of %u columns is too wide to sort",
+			     schema->nfields);
+		goto fail;
 	}
+	make_layout(&s->layout, schema, 0);
+	most = STORE_BYTES / s->layout.record_bytes + 1; /* no record is shorter */
+	s->store = rk_alloc(STORE_BYTES);
+	s->sorted = rk_alloc(BLOCK_BYTES);
+	s->keys = rk_alloc(most * sizeof(*s->keys));
+	s->tmp = rk_alloc(most * sizeof(*s->tmp));
+	s->heap = rk_alloc(MAX_FAN_IN * sizeof(*s->heap));
+	if (!s->store || !s->sorted || !s->keys || !s->tmp || !s->heap) {
+		rc = rk_fail_nomem(err);
+		goto fail;
+	}
+	rc = rk_builder_init(&s->out, schema, RK_BATCH_ROWS, err);
+	if (rc < 0)
+		goto fail;
 	*ret = &s->base;
 	return 0;
+fail:
+	spill_close(&s->base);
+	return rc;
 }

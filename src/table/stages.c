@@ -340,29 +340,6 @@ struct stamp {
 	struct rk_batch batch;
 };
 
-static int make_columns(struct stamp *s, size_t rows, struct rk_error *err)
-{
-	if (s->cap >= rows)
-		return 0;
-	for (unsigned i = 0; i < s->n; i++) {
-		enum rk_type type = s->base.schema->fields[s->stamps[i].field].type;
-		int64_t value = s->stamps[i].value;
-
-		rk_free(s->data[i]);
-		s->data[i] = rk_alloc(rows * rk_type_size(type));
-		if (!s->data[i])
-			return rk_fail_nomem(err);
-		for (size_t k = 0; k < rows; k++) {
-			if (type == RK_I64)
-				((int64_t *)s->data[i])[k] = value;
-			else
-				((int32_t *)s->data[i])[k] = (int32_t)value;
-		}
-	}
-	s->cap = rows;
-	return 0;
-}
-
 static int stamp_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct stamp *s = (struct stamp *)base;
@@ -371,9 +348,22 @@ static int stamp_next(struct rk_source *base, const struct rk_batch **batch, str
 
 	if (rc <= 0)
 		return rc;
-	rc = make_columns(s, b->nrows, err);
-	if (rc < 0)
-		return rc;
+	for (unsigned i = 0; s->cap < b->nrows && i < s->n; i++) {
+		enum rk_type type = s->base.schema->fields[s->stamps[i].field].type;
+		int64_t value = s->stamps[i].value;
+
+		rk_free(s->data[i]);
+		s->data[i] = rk_alloc(b->nrows * rk_type_size(type));
+		if (!s->data[i])
+			return rk_fail_nomem(err);
+		for (size_t k = 0; k < b->nrows; k++) {
+			if (type == RK_I64)
+				((int64_t *)s->data[i])[k] = value;
+			else
+				((int32_t *)s->data[i])[k] = (int32_t)value;
+		}
+	}
+	s->cap = rk_max(s->cap, b->nrows);
 	memcpy(s->cols, b->cols, b->schema->nfields * sizeof(*s->cols));
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->stamps[i].over || !s->cols[s->stamps[i].field].data)

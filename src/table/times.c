@@ -171,21 +171,6 @@ static int look_at_row(struct times *t, const struct rk_batch *b, size_t i, stru
 			      rk_batch_int(b, RK_K_QUEUE, i, 0), err);
 }
 
-static int look_at(struct times *t, const struct rk_batch *b, struct rk_error *err)
-{
-	int rc;
-
-	if (t->held && full(&b->cols[RK_K_START]) && full(&b->cols[RK_K_DURATION]) &&
-	    full(&b->cols[RK_K_DEVICE]) && full(&b->cols[RK_K_QUEUE]))
-		return look_at_full(t, b, err);
-	for (size_t i = 0; b->cols[t->duration].data && i < b->nrows; i++) {
-		rc = look_at_row(t, b, i, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 static void tell(struct times *t)
 {
 	const char *table = rk_table_name(t->base.schema->table);
@@ -211,13 +196,23 @@ static void tell(struct times *t)
 static int times_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct times *t = (struct times *)base;
+	const struct rk_column *cols;
 	int rc = rk_source_next(t->rows, batch, err);
 
-	if (rc > 0)
-		return look_at(t, *batch, err) < 0 ? RK_E_NOMEM : rc;
-	if (rc == 0)
+	if (rc < 0)
+		return rc;
+	if (rc == 0) {
 		tell(t);
-	return rc;
+		return 0;
+	}
+	cols = (*batch)->cols;
+	if (t->held && full(&cols[RK_K_START]) && full(&cols[RK_K_DURATION]) &&
+	    full(&cols[RK_K_DEVICE]) && full(&cols[RK_K_QUEUE]))
+		return look_at_full(t, *batch, err) < 0 ? RK_E_NOMEM : 1;
+	for (size_t i = 0; cols[t->duration].data && i < (*batch)->nrows; i++)
+		if (look_at_row(t, *batch, i, err) < 0)
+			return RK_E_NOMEM;
+	return 1;
 }
 
 static void times_close(struct rk_source *base)

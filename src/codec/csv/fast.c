@@ -322,24 +322,6 @@ static inline const char *double_cell(const char *p, unsigned field, struct rk_c
 	return q;
 }
 
-/* By the first bytes of the text, and the cell before it up to eight bytes: a kernel's id. */
-static inline struct rk_csv_word *word_slot(const struct rk_csv_sink *s, const char *p)
-{
-	uint64_t a, b, h, before, m, commas;
-
-	memcpy(&before, p - 9, 8);
-	m = before ^ 0x2c2c2c2c2c2c2c2cu;
-	commas = (m - 0x0101010101010101u) & ~m & 0x8080808080808080u;
-	if (commas) {
-		m = 64 - (unsigned)__builtin_clzll(commas);
-		before = m < 64 ? before >> m : 0;
-	}
-	memcpy(&a, p + 1, 8);
-	memcpy(&b, p + 9, 8);
-	h = (before ^ a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) * 0xa0761d6478bd642fu;
-	return &s->memory->words[h >> 40 & (RK_CSV_WORDS - 1)];
-}
-
 static const char *new_word(const char *p, const char *end, uint32_t *id, struct rk_csv_sink *s,
 			    struct rk_csv_word *w)
 {
@@ -358,13 +340,31 @@ static const char *new_word(const char *p, const char *end, uint32_t *id, struct
 	return q;
 }
 
+/*
+ * A word is found by the first bytes of its text, and by up to eight bytes of the cell before it: a
+ * kernel's id.
+ */
 static inline const char *string_cell(const char *p, const char *end, unsigned field,
 				      struct rk_csv_sink *s)
 {
 	uint32_t *id = &((uint32_t *)s->data[field])[s->row];
-	struct rk_csv_word *w = s->memory && *p == '"' ? word_slot(s, p) : NULL;
+	uint64_t a, b, h, before, m, commas;
+	struct rk_csv_word *w;
 
-	if (w && w->text && w->len + 2 < (size_t)(end - p) && p[w->len + 1] == '"' &&
+	if (!s->memory || *p != '"')
+		return new_word(p, end, id, s, NULL);
+	memcpy(&before, p - 9, 8);
+	m = before ^ 0x2c2c2c2c2c2c2c2cu;
+	commas = (m - 0x0101010101010101u) & ~m & 0x8080808080808080u;
+	if (commas) {
+		m = 64 - (unsigned)__builtin_clzll(commas);
+		before = m < 64 ? before >> m : 0;
+	}
+	memcpy(&a, p + 1, 8);
+	memcpy(&b, p + 9, 8);
+	h = (before ^ a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) * 0xa0761d6478bd642fu;
+	w = &s->memory->words[h >> 40 & (RK_CSV_WORDS - 1)];
+	if (w->text && w->len + 2 < (size_t)(end - p) && p[w->len + 1] == '"' &&
 	    cell_over(p[w->len + 2]) && !memcmp(p + 1, w->text, w->len)) {
 		*id = w->id;
 		return p + w->len + 2;
@@ -545,20 +545,6 @@ static void keep_end(struct rk_csv_end *e, const struct rk_csv_put *puts, unsign
 	}
 }
 
-/*
- * Tails are identified by their first 32 bytes. A shorter tail includes the beginning of the next
- * row, which is mostly the same. Two slots share an index.
- */
-static inline struct rk_csv_end *tail_slot(struct rk_csv_memory *m, const char *p)
-{
-	uint64_t w[4], h;
-
-	memcpy(w, p, 32);
-	h = (w[0] ^ w[2] * 0x9e3779b97f4a7c15u) * 0xa0761d6478bd642fu;
-	h ^= (w[1] ^ w[3] * 0xc2b2ae3d27d4eb4fu) * 0xe7037ed1a0b428dbu;
-	return &m->tails[h >> 40 & (RK_CSV_ENDS - 2)];
-}
-
 /* Heads begin alike: they are identified by the 24 bytes where the first of them ended. */
 static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *p)
 {
@@ -581,7 +567,10 @@ static inline struct rk_csv_end *find_end(struct rk_csv_end *e, const char *p,
 	return NULL;
 }
 
-/* The last columns of a row and its line end; returns the next line. */
+/*
+ * The last columns of a row and its line end; returns the next line. Tails are identified by their
+ * first 32 bytes. A shorter tail includes the beginning of the next row, which is mostly the same.
+ */
 static inline const char *tail(const struct rk_csv_plan *plan, const char *p, const char *end,
 			       struct rk_csv_sink *s)
 {
@@ -590,8 +579,14 @@ static inline const char *tail(const struct rk_csv_plan *plan, const char *p, co
 	struct rk_csv_end *free = NULL, *e = NULL;
 	const char *next;
 
-	if (s->memory)
-		e = find_end(tail_slot(s->memory, p), p, &free);
+	if (s->memory) {
+		uint64_t w[4], h;
+
+		memcpy(w, p, 32);
+		h = (w[0] ^ w[2] * 0x9e3779b97f4a7c15u) * 0xa0761d6478bd642fu;
+		h ^= (w[1] ^ w[3] * 0xc2b2ae3d27d4eb4fu) * 0xe7037ed1a0b428dbu;
+		e = find_end(&s->memory->tails[h >> 40 & (RK_CSV_ENDS - 2)], p, &free);
+	}
 	if (e) {
 		put_end(plan->tail_puts, plan->ntail_puts, e->values, s);
 		return p + e->len;
@@ -604,6 +599,7 @@ static inline const char *tail(const struct rk_csv_plan *plan, const char *p, co
 	return next;
 }
 
+/* The first columns of a row and the comma behind them. */
 static const char *new_head(const struct rk_csv_plan *plan, const char *from, const char *end,
 			    struct rk_csv_sink *s, struct rk_csv_end *free)
 {
@@ -629,20 +625,6 @@ static const char *new_head(const struct rk_csv_plan *plan, const char *from, co
 	return p;
 }
 
-/* The first columns of a row and the comma behind them. */
-static inline const char *head(const struct rk_csv_plan *plan, const char *p, const char *end,
-			       struct rk_csv_sink *s)
-{
-	struct rk_csv_end *free = NULL, *e = NULL;
-
-	if (s->memory && s->memory->head_len)
-		e = find_end(head_slot(s->memory, p), p, &free);
-	if (!e)
-		return new_head(plan, p, end, s, free);
-	put_end(plan->head_puts, plan->nhead_puts, e->values, s);
-	return p + e->len;
-}
-
 /* The next line, or NULL for an unusual row. */
 static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char *p,
 				      const char *end, struct rk_csv_sink *s)
@@ -651,9 +633,18 @@ static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char
 	bool tailed = plan->tail_cols != 0;
 
 	if (plan->head_cols) {
-		p = head(plan, p, end, s);
-		if (!p)
-			return NULL;
+		struct rk_csv_end *free = NULL, *e = NULL;
+
+		if (s->memory && s->memory->head_len)
+			e = find_end(head_slot(s->memory, p), p, &free);
+		if (e) {
+			put_end(plan->head_puts, plan->nhead_puts, e->values, s);
+			p += e->len;
+		} else {
+			p = new_head(plan, p, end, s, free);
+			if (!p)
+				return NULL;
+		}
 	}
 	for (;; op++, p++) {
 		const struct rk_csv_op *cols = &plan->cols[op->col];

@@ -120,34 +120,27 @@ static struct rk_csv_span unquoted(struct rk_csv_span c)
 	return c;
 }
 
-/* The comma behind the cell at p, or `end`; a quoted cell may hold commas. */
-static const char *cell_end(const char *p, const char *end)
-{
-	const char *q = p;
-
-	while (q < end && blank(*q))
-		q++;
-	if (q < end && *q == '"')
-		for (q++; q < end && (*q != '"' || (q + 1 < end && q[1] == '"')); q++)
-			q += *q == '"';
-	if (q >= end || *q != '"')
-		q = p; /* no quotes, or an open one: commas count */
-	q = memchr(q, ',', (size_t)(end - q));
-	return q ? q : end;
-}
-
 unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, unsigned max)
 {
-	const char *end = row + len;
+	const char *end = row + len, *q;
+	struct rk_csv_span c;
 
-	for (unsigned n = 0; n < max;) {
-		const char *q = cell_end(row, end);
-		struct rk_csv_span c = unquoted(rk_csv_trim(row, (size_t)(q - row)));
-
+	for (unsigned n = 0; n < max; row = q + 1) {
+		/* a quoted cell may hold commas */
+		for (q = row; q < end && blank(*q); q++)
+			;
+		if (q < end && *q == '"')
+			for (q++; q < end && (*q != '"' || (q + 1 < end && q[1] == '"')); q++)
+				q += *q == '"';
+		if (q >= end || *q != '"')
+			q = row; /* no quotes, or an open one: commas count */
+		q = memchr(q, ',', (size_t)(end - q));
+		if (!q)
+			q = end;
+		c = unquoted(rk_csv_trim(row, (size_t)(q - row)));
 		cells[n++] = rk_csv_trim(c.p, c.len);
 		if (q == end)
 			return n;
-		row = q + 1;
 	}
 	return max + 1;
 }
@@ -232,26 +225,6 @@ static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_b
 	return n >= 3 ? n : 0;
 }
 
-/* The cells between head and tail; head and tail are one step of the fast path each. */
-static void fold(struct rk_csv_plan *p)
-{
-	for (unsigned i = p->head_cols; i < p->ncols - p->tail_cols;) {
-		struct rk_csv_op *last = p->nops ? &p->ops[p->nops - 1] : NULL;
-		unsigned run = run_length(p, i);
-
-		if (run) {
-			p->ops[p->nops] = p->cols[i];
-			p->ops[p->nops++].run = (uint8_t)run;
-		} else if (last && !last->run && last->cell == RK_CELL_SKIP &&
-			   p->cols[i].cell == RK_CELL_SKIP) {
-			last->field++;
-		} else {
-			p->ops[p->nops++] = p->cols[i];
-		}
-		i += run ? run : 1;
-	}
-}
-
 /* The numbers of a head or tail that some field takes. */
 static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_put *ret)
 {
@@ -299,7 +272,23 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 	p.tail_cols = tail_length(&p);
 	p.nhead_puts = wanted(p.cols, p.head_cols, p.head_puts);
 	p.ntail_puts = wanted(p.cols + p.ncols - p.tail_cols, p.tail_cols, p.tail_puts);
-	fold(&p);
+	/* the cells between; head and tail are one step of the fast path each */
+	for (unsigned i = p.head_cols, n; i < p.ncols - p.tail_cols; i += n) {
+		struct rk_csv_op *last = p.nops ? &p.ops[p.nops - 1] : NULL;
+
+		n = run_length(&p, i);
+		if (n) {
+			p.ops[p.nops] = p.cols[i];
+			p.ops[p.nops++].run = (uint8_t)n;
+			continue;
+		}
+		n = 1;
+		if (last && !last->run && last->cell == RK_CELL_SKIP &&
+		    p.cols[i].cell == RK_CELL_SKIP)
+			last->field++;
+		else
+			p.ops[p.nops++] = p.cols[i];
+	}
 	*ret = p;
 	return 0;
 }
@@ -400,6 +389,7 @@ static struct rk_csv_span number_text(struct rk_csv_span c)
 	return c;
 }
 
+/* The number in "Agent 4" or "GPU 4". */
 static struct rk_csv_span agent_text(struct rk_csv_span c)
 {
 	static const char *const words[] = { "Agent ", "GPU ", "CPU " };
@@ -412,7 +402,9 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 			return (struct rk_csv_span){ c.p + n, c.len - n };
 	}
 	/* rows written from freed memory may have a lone quote as their agent */
-	return c.len == 1 && *c.p == '"' ? (struct rk_csv_span){ c.p, 0 } : c;
+	if (c.len == 1 && *c.p == '"')
+		c.len = 0;
+	return c;
 }
 
 static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t *v, double *d)

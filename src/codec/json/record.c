@@ -13,31 +13,24 @@ struct level {
 	int index; /* of the element that comes next */
 };
 
-static int number_of(const char *key, unsigned len)
-{
-	int v = 0;
-
-	for (unsigned i = 0; i < len; i++) {
-		if (key[i] < '0' || key[i] > '9' || v > 9999)
-			return -1;
-		v = v * 10 + (key[i] - '0');
-	}
-	return len ? v : -1;
-}
-
 static uint8_t add_child(struct rk_json_record *r, uint8_t parent, const char *key, unsigned len)
 {
 	struct rk_json_node *p = &r->nodes[parent];
 	uint8_t k = p->first;
+	int index = len ? 0 : -1;
 
 	while (k && !(r->nodes[k].len == len && !memcmp(r->nodes[k].key, key, len)))
 		k = r->nodes[k].sibling;
 	if (k)
 		return k;
+	for (unsigned i = 0; i < len && index >= 0; i++) {
+		if (key[i] < '0' || key[i] > '9' || index > 9999)
+			index = -1;
+		else
+			index = index * 10 + (key[i] - '0');
+	}
 	k = (uint8_t)r->nnodes++;
-	r->nodes[k] = (struct rk_json_node){
-		.key = key, .len = len, .index = number_of(key, len), .slot = -1
-	};
+	r->nodes[k] = (struct rk_json_node){ .key = key, .len = len, .index = index, .slot = -1 };
 	if (p->last)
 		r->nodes[p->last].sibling = k;
 	else
@@ -59,13 +52,12 @@ void rk_json_record_init(struct rk_json_record *r, const struct rk_json_field *f
 		if (!(want >> i & 1))
 			continue;
 		for (;;) {
-			const char *slash = strchr(p, '/');
+			size_t len = strcspn(p, "/");
 
-			node = add_child(r, node, p,
-					 (unsigned)(slash ? slash - p : (long)strlen(p)));
-			if (!slash)
+			node = add_child(r, node, p, (unsigned)len);
+			if (!p[len])
 				break;
-			p = slash + 1;
+			p += len + 1;
 		}
 		r->nodes[node].slot = (int)i;
 	}

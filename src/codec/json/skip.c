@@ -16,28 +16,6 @@ struct skipper {
 	unsigned most;
 };
 
-struct masks {
-	uint64_t quote, backslash, open, close;
-};
-
-static inline void look(const char *p, struct masks *m)
-{
-	rk_json_vec v[4], bit = JSON_SET(0x20);
-	rk_json_vec w[4];
-
-	for (unsigned i = 0; i < 4; i++) {
-		v[i] = JSON_LOAD(p + 16 * i);
-		w[i] = JSON_OR(v[i], bit); /* [ ] become { } */
-	}
-#define ALL(x, c) \
-	rk_json_bits(JSON_EQ(x[0], c), JSON_EQ(x[1], c), JSON_EQ(x[2], c), JSON_EQ(x[3], c))
-	m->quote = ALL(v, '"');
-	m->backslash = ALL(v, '\\');
-	m->open = ALL(w, '{');
-	m->close = ALL(w, '}');
-#undef ALL
-}
-
 /* Bytes that a backslash before them makes text: those after a run of odd length. */
 static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
 {
@@ -64,15 +42,20 @@ static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
  */
 static inline int window(struct skipper *s, const char *p, unsigned n)
 {
-	struct masks m;
-	uint64_t in, text, brackets;
+	rk_json_vec v[4], w[4], bit = JSON_SET(0x20);
+	uint64_t in, text, open, brackets;
 
-	look(p, &m);
-	text = escaped(m.backslash, &s->escape);
+	for (unsigned i = 0; i < 4; i++) {
+		v[i] = JSON_LOAD(p + 16 * i);
+		w[i] = JSON_OR(v[i], bit); /* [ ] become { } */
+	}
+#define ALL(x, c) \
+	rk_json_bits(JSON_EQ(x[0], c), JSON_EQ(x[1], c), JSON_EQ(x[2], c), JSON_EQ(x[3], c))
+	text = escaped(ALL(v, '\\'), &s->escape);
 	if (n < 64)
 		s->escape = text >> n & 1;
 	/* the parity of the quotes up to each byte */
-	in = m.quote & ~text;
+	in = ALL(v, '"') & ~text;
 	in ^= in << 1;
 	in ^= in << 2;
 	in ^= in << 4;
@@ -81,14 +64,16 @@ static inline int window(struct skipper *s, const char *p, unsigned n)
 	in ^= in << 32;
 	in ^= s->inside;
 	s->inside = in >> 63 ? ~UINT64_C(0) : 0;
-	for (brackets = (m.open | m.close) & ~in; brackets; brackets &= brackets - 1) {
-		if (m.open & brackets & -brackets) {
+	open = ALL(w, '{');
+	for (brackets = (open | ALL(w, '}')) & ~in; brackets; brackets &= brackets - 1) {
+		if (open & brackets & -brackets) {
 			if (++s->depth > s->most)
 				return -1;
 		} else if (--s->depth == 0) {
 			return __builtin_ctzll(brackets) + 1;
 		}
 	}
+#undef ALL
 	return (int)n;
 }
 

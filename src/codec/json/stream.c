@@ -47,25 +47,7 @@ static void keep_code(struct rk_json *j, uint32_t c)
 	}
 	if (c >= 0xdc00 && c < 0xe000)
 		c = 0xfffd;
-	if (c < 0x80) {
-		u[0] = (char)c;
-		keep(j, u, 1);
-	} else if (c < 0x800) {
-		u[0] = (char)(0xc0 | c >> 6);
-		u[1] = (char)(0x80 | (c & 0x3f));
-		keep(j, u, 2);
-	} else if (c < 0x10000) {
-		u[0] = (char)(0xe0 | c >> 12);
-		u[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		u[2] = (char)(0x80 | (c & 0x3f));
-		keep(j, u, 3);
-	} else {
-		u[0] = (char)(0xf0 | c >> 18);
-		u[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		u[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		u[3] = (char)(0x80 | (c & 0x3f));
-		keep(j, u, 4);
-	}
+	keep(j, u, rk_utf8_put(u, c));
 }
 
 /* The byte at pos, not taken; negative: an error. */

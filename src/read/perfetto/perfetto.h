@@ -18,7 +18,6 @@
 #define RK_PERFETTO_H
 
 #include "base/map.h"
-#include "codec/perfetto.h"
 #include "codec/protobuf.h"
 #include "read/oddities.h"
 #include "read/reader.h"

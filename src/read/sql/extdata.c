@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/text.h"
 #include "read/sql/sql.h"
 
 enum { MAX_DEPTH = 64 };
@@ -168,21 +169,9 @@ static int hex4(const char *s)
 
 static void put_utf8(struct rk_bytes *out, uint32_t c)
 {
-	if (c < 0x80) {
-		rk_bytes_put_u8(out, (uint8_t)c);
-		return;
-	}
-	if (c < 0x800) {
-		rk_bytes_put_u8(out, (uint8_t)(0xc0 | c >> 6));
-	} else if (c < 0x10000) {
-		rk_bytes_put_u8(out, (uint8_t)(0xe0 | c >> 12));
-		rk_bytes_put_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-	} else {
-		rk_bytes_put_u8(out, (uint8_t)(0xf0 | c >> 18));
-		rk_bytes_put_u8(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-		rk_bytes_put_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-	}
-	rk_bytes_put_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+	char u[4];
+
+	rk_bytes_put(out, u, rk_utf8_put(u, c));
 }
 
 /* v.s[i] is the 'u' of \uXXXX; returns the index of its last character. */

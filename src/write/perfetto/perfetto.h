@@ -13,7 +13,6 @@
 #define RK_PERFETTO_WRITER_H
 
 #include "base/bytes.h"
-#include "codec/perfetto.h"
 #include "codec/protobuf.h"
 #include "write/trace.h"
 
