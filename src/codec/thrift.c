@@ -85,7 +85,7 @@ size_t rk_thrift_list(struct rk_thrift_reader *r, const struct rk_thrift_field *
 	if (n == 15)
 		n = rk_cursor_varint(&r->c);
 	/* Every element has at least one byte, so a larger count is damage. */
-	if (n > rk_cursor_left(&r->c) || !elem->type || elem->type > RK_THRIFT_STRUCT)
+	if (n > rk_cursor_left(&r->c) || (n && (!elem->type || elem->type > RK_THRIFT_STRUCT)))
 		r->c.bad = true;
 	return r->c.bad ? 0 : n;
 }

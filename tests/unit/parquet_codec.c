@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "codec/compress.h"
+#include "codec/parquet/meta.h"
 #include "codec/parquet/rle.h"
 #include "codec/thrift.h"
 #include "tap.h"
@@ -314,6 +316,50 @@ TEST(thrift_lists_longer_than_their_bytes_are_damage)
 
 	CHECK_U64(rk_thrift_list(&r, &f, &elem), 0);
 	CHECK(r.c.bad);
+}
+
+/* A footer of one column, with `pairs` where its key-value pairs belong. */
+static int parse_footer(const void *pairs, size_t len)
+{
+	struct rk_thrift_writer w;
+	struct rk_pq_footer f;
+	struct rk_bytes b;
+	uint8_t *bytes;
+	int rc;
+
+	rk_bytes_init(&b, 4096);
+	rk_thrift_begin(&w, &b);
+	rk_thrift_put_list(&w, 2, RK_THRIFT_STRUCT, 2);
+	rk_thrift_elem_struct(&w);
+	rk_thrift_put_text(&w, 4, "schema");
+	rk_thrift_put_i32(&w, 5, 1);
+	rk_thrift_end(&w);
+	rk_thrift_elem_struct(&w);
+	rk_thrift_put_i32(&w, 1, RK_PQ_INT64);
+	rk_thrift_put_text(&w, 4, "a");
+	rk_thrift_end(&w);
+	rk_thrift_put_i64(&w, 3, 0);
+	rk_bytes_put(&b, pairs, len);
+	rk_thrift_end(&w);
+	bytes = rk_alloc(b.len);
+	memcpy(bytes, b.data, b.len);
+	rc = rk_pq_footer_parse(&f, bytes, b.len, NULL);
+	if (rc == 0)
+		rk_pq_footer_release(&f);
+	rk_bytes_release(&b);
+	return rc;
+}
+
+TEST(parquet_pairs_that_are_no_list_of_structs_are_damage)
+{
+	static const uint8_t empty[] = { 0x29, 0x0c }, untyped[] = { 0x29, 0 };
+	static const uint8_t number[] = { 0x25, 0 }, numbers[] = { 0x29, 0x15, 0 };
+
+	CHECK_I64(parse_footer("", 0), 0);
+	CHECK_I64(parse_footer(empty, sizeof(empty)), 0);
+	CHECK_I64(parse_footer(untyped, sizeof(untyped)), 0); /* an empty list needs no type */
+	CHECK_I64(parse_footer(number, sizeof(number)), RK_E_FORMAT);
+	CHECK_I64(parse_footer(numbers, sizeof(numbers)), RK_E_FORMAT);
 }
 
 TEST(snappy_elements_of_each_kind_are_unpacked)

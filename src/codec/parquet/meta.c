@@ -133,8 +133,8 @@ static int parse_pairs(struct rk_thrift_reader *r, const struct rk_thrift_field 
 	const char *key, *value;
 	char **to;
 
-	if (elem.type != RK_THRIFT_STRUCT)
-		r->c.bad = n > 0;
+	if (n && elem.type != RK_THRIFT_STRUCT)
+		r->c.bad = true;
 	for (; n && !r->c.bad; n--) {
 		g = (struct rk_thrift_field){ 0 };
 		key = value = "";
