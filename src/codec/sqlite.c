@@ -445,31 +445,13 @@ static const char *plain_text(sqlite3_stmt *st, int i, size_t *ret_len)
 	return s && strlen(s) == len ? s : NULL;
 }
 
-static int add_table(struct rk_sqlite_table **list, size_t *n, const char *name, size_t len,
-		     struct rk_error *err)
-{
-	struct rk_sqlite_table *grown;
-
-	if (*n >= MAX_TABLES)
-		return rk_fail(err, RK_E_LIMIT, "more than %d tables", MAX_TABLES);
-	if ((*n & (*n - 1)) == 0) {
-		grown = rk_reallocn(*list, *n ? *n * 2 : 1, sizeof(*grown));
-		if (!grown)
-			return rk_fail_nomem(err);
-		*list = grown;
-	}
-	(*list)[*n] = (struct rk_sqlite_table){ .name = rk_strndup(name, len), .key = -1 };
-	if (!(*list)[*n].name)
-		return rk_fail_nomem(err);
-	++*n;
-	return 0;
-}
-
 /* Ordinary tables: a virtual one has no root page. */
 static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_table **list,
 		      size_t *n, struct rk_error *err)
 {
+	struct rk_sqlite_table *grown;
 	sqlite3_stmt *st = NULL;
+	size_t cap = 0;
 	int rc;
 
 	rc = sqlite_prepare(db, "SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0",
@@ -482,9 +464,21 @@ static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite
 
 		if (!name || !rk_text_iprefix(name, len, prefix))
 			continue;
-		rc = add_table(list, n, name, len, err);
-		if (rc < 0)
+		if (*n >= MAX_TABLES) {
+			rc = rk_fail(err, RK_E_LIMIT, "more than %d tables", MAX_TABLES);
 			break;
+		}
+		grown = rk_grow(*list, &cap, *n + 1, sizeof(*grown));
+		if (!grown) {
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		*list = grown;
+		grown[*n] = (struct rk_sqlite_table){ .name = rk_strndup(name, len), .key = -1 };
+		if (!grown[(*n)++].name) {
+			rc = rk_fail_nomem(err);
+			break;
+		}
 	}
 	sqlite3_finalize(st);
 	return rc;

@@ -177,9 +177,15 @@ static void put_varint(struct rk_bytes *b, uint64_t v)
 	rk_bytes_put_u8(b, (uint8_t)v);
 }
 
-static void put_zigzag(struct rk_bytes *b, int64_t v)
+void rk_thrift_elem_int(struct rk_thrift_writer *w, int64_t v)
 {
-	put_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+	put_varint(w->out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+void rk_thrift_elem_struct(struct rk_thrift_writer *w)
+{
+	assert(w->depth + 1 < RK_THRIFT_DEPTH);
+	w->last[++w->depth] = 0;
 }
 
 /* Ids close to the last one share a byte with the type. */
@@ -192,15 +198,9 @@ static void put_header(struct rk_thrift_writer *w, int id, unsigned type)
 		rk_bytes_put_u8(w->out, (uint8_t)((unsigned)delta << 4 | type));
 	} else {
 		rk_bytes_put_u8(w->out, (uint8_t)type);
-		put_zigzag(w->out, id);
+		rk_thrift_elem_int(w, id);
 	}
 	*last = id;
-}
-
-static void push(struct rk_thrift_writer *w)
-{
-	assert(w->depth + 1 < RK_THRIFT_DEPTH);
-	w->last[++w->depth] = 0;
 }
 
 void rk_thrift_begin(struct rk_thrift_writer *w, struct rk_bytes *out)
@@ -225,19 +225,19 @@ void rk_thrift_put_bool(struct rk_thrift_writer *w, int id, bool v)
 void rk_thrift_put_i16(struct rk_thrift_writer *w, int id, int16_t v)
 {
 	put_header(w, id, RK_THRIFT_I16);
-	put_zigzag(w->out, v);
+	rk_thrift_elem_int(w, v);
 }
 
 void rk_thrift_put_i32(struct rk_thrift_writer *w, int id, int32_t v)
 {
 	put_header(w, id, RK_THRIFT_I32);
-	put_zigzag(w->out, v);
+	rk_thrift_elem_int(w, v);
 }
 
 void rk_thrift_put_i64(struct rk_thrift_writer *w, int id, int64_t v)
 {
 	put_header(w, id, RK_THRIFT_I64);
-	put_zigzag(w->out, v);
+	rk_thrift_elem_int(w, v);
 }
 
 void rk_thrift_put_binary(struct rk_thrift_writer *w, int id, const void *p, size_t len)
@@ -254,7 +254,7 @@ void rk_thrift_put_text(struct rk_thrift_writer *w, int id, const char *s)
 void rk_thrift_put_struct(struct rk_thrift_writer *w, int id)
 {
 	put_header(w, id, RK_THRIFT_STRUCT);
-	push(w);
+	rk_thrift_elem_struct(w);
 }
 
 void rk_thrift_put_list(struct rk_thrift_writer *w, int id, enum rk_thrift_type elem, size_t n)
@@ -268,11 +268,6 @@ void rk_thrift_put_list(struct rk_thrift_writer *w, int id, enum rk_thrift_type 
 	}
 }
 
-void rk_thrift_elem_int(struct rk_thrift_writer *w, int64_t v)
-{
-	put_zigzag(w->out, v);
-}
-
 void rk_thrift_elem_bool(struct rk_thrift_writer *w, bool v)
 {
 	rk_bytes_put_u8(w->out, v ? RK_THRIFT_TRUE : RK_THRIFT_FALSE);
@@ -282,9 +277,4 @@ void rk_thrift_elem_binary(struct rk_thrift_writer *w, const void *p, size_t len
 {
 	put_varint(w->out, len);
 	rk_bytes_put(w->out, p, len);
-}
-
-void rk_thrift_elem_struct(struct rk_thrift_writer *w)
-{
-	push(w);
 }

@@ -64,6 +64,29 @@ bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 	return true;
 }
 
+bool rk_builder_append(struct rk_builder *b, unsigned field, size_t at, const struct rk_column *c,
+		       size_t from, size_t n)
+{
+	size_t size = rk_type_size(b->schema->fields[field].type);
+	bool present = b->data[field] != NULL;
+	char *data;
+
+	if (!c->data && !present)
+		return true;
+	data = rk_builder_column(b, field);
+	if (!data)
+		return false;
+	for (size_t i = 0; !present && i < at; i++)
+		if (!rk_builder_null(b, field, i))
+			return false;
+	if (c->data)
+		memcpy(data + at * size, (const char *)c->data + from * size, n * size);
+	for (size_t i = 0; (!c->data || c->valid) && i < n; i++)
+		if (!rk_column_has(c, from + i) && !rk_builder_null(b, field, at + i))
+			return false;
+	return true;
+}
+
 void rk_builder_move(struct rk_builder *b, size_t to, size_t from)
 {
 	for (unsigned f = 0; f < b->schema->nfields; f++) {

@@ -69,6 +69,12 @@ static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field
 	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);
 }
 
+/*
+ * Copies rows [from, from + n) of a column to row `at` and those behind it. A column that begins with
+ * them is null before, one that `c` lacks is null from here on. False when out of memory.
+ */
+bool rk_builder_append(struct rk_builder *b, unsigned field, size_t at, const struct rk_column *c,
+		       size_t from, size_t n);
 /* Moves row `from` to row `to` (to <= from) in every present column. */
 void rk_builder_move(struct rk_builder *b, size_t to, size_t from);
 /* Back to no rows and no nulls; columns stay present. */

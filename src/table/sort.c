@@ -40,51 +40,15 @@ static int64_t key_at(const struct window *w, size_t row)
 	return ((const int64_t *)w->b.data[f])[row];
 }
 
-/* Some rows of a batch on their way into the window. */
-struct part {
-	const struct rk_batch *b;
-	size_t from, n;
-};
-
-static int copy_nulls(struct window *w, unsigned f, struct part p, struct rk_error *err)
+/* Adds rows of a batch; checks whether they are in order and whether any comes too late. */
+static int append(struct window *w, const struct rk_batch *b, size_t from, size_t n,
+		  struct rk_error *err)
 {
-	const struct rk_column *c = &p.b->cols[f];
-
-	for (size_t i = 0; i < p.n; i++)
-		if (!rk_column_has(c, p.from + i) && !rk_builder_null(&w->b, f, w->count + i))
-			return rk_fail_nomem(err);
-	return 0;
-}
-
-static int copy_column(struct window *w, unsigned f, struct part p, struct rk_error *err)
-{
-	const struct rk_column *c = &p.b->cols[f];
-	size_t size = rk_type_size(w->base.schema->fields[f].type);
-
-	if (!c->data)
-		return w->b.data[f] ? copy_nulls(w, f, p, err) : 0;
-	/* a column that begins in the middle of the window is null before */
-	if (!w->b.data[f]) {
-		if (!rk_builder_column(&w->b, f))
-			return rk_fail_nomem(err);
-		for (size_t i = 0; i < w->count; i++)
-			if (!rk_builder_null(&w->b, f, i))
-				return rk_fail_nomem(err);
-	}
-	memcpy((char *)w->b.data[f] + w->count * size, (const char *)c->data + p.from * size,
-	       p.n * size);
-	return c->valid ? copy_nulls(w, f, p, err) : 0;
-}
-
-/* Adds rows; checks whether they are in order and whether any comes too late. */
-static int append(struct window *w, struct part p, struct rk_error *err)
-{
-	const struct rk_column *time = &p.b->cols[w->base.schema->time_field];
+	const struct rk_column *time = &b->cols[w->base.schema->time_field];
 	int64_t last = w->count ? key_at(w, w->count - 1) : INT64_MIN;
-	int rc;
 
-	for (size_t i = 0; i < p.n; i++) {
-		int64_t key = rk_sort_key_of(time, p.from + i);
+	for (size_t i = from; i < from + n; i++) {
+		int64_t key = rk_sort_key_of(time, i);
 
 		if (key < last)
 			w->sorted = false;
@@ -92,12 +56,10 @@ static int append(struct window *w, struct part p, struct rk_error *err)
 			return rk_fail(err, RK_E_UNSORTED, "rows are out of order");
 		last = key;
 	}
-	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
-		rc = copy_column(w, f, p, err);
-		if (rc < 0)
-			return rc;
-	}
-	w->count += p.n;
+	for (unsigned f = 0; f < w->base.schema->nfields; f++)
+		if (!rk_builder_append(&w->b, f, w->count, &b->cols[f], from, n))
+			return rk_fail_nomem(err);
+	w->count += n;
 	return 0;
 }
 
@@ -192,7 +154,7 @@ static int fill(struct window *w, struct rk_error *err)
 	int rc;
 
 	while (!w->ended && w->count < w->cap) {
-		struct part p;
+		size_t n;
 
 		if (!w->pending) {
 			rc = rk_source_next(w->rows, &w->pending, err);
@@ -202,12 +164,11 @@ static int fill(struct window *w, struct rk_error *err)
 			w->pending_at = 0;
 			continue;
 		}
-		p = (struct part){ w->pending, w->pending_at, w->pending->nrows - w->pending_at };
-		p.n = rk_min(p.n, w->cap - w->count);
-		rc = append(w, p, err);
+		n = rk_min(w->pending->nrows - w->pending_at, w->cap - w->count);
+		rc = append(w, w->pending, w->pending_at, n, err);
 		if (rc < 0)
 			return rc;
-		w->pending_at += p.n;
+		w->pending_at += n;
 		if (w->pending_at == w->pending->nrows)
 			w->pending = NULL;
 	}

@@ -27,29 +27,6 @@ struct ahead {
 	size_t rest_at;
 };
 
-static int append_column(struct fill *f, const struct rk_column *c, unsigned field, size_t from,
-			 size_t n)
-{
-	size_t size = rk_type_size(f->b.schema->fields[field].type), at = f->b.nrows;
-	bool present = f->b.data[field] != NULL;
-	char *data;
-
-	if (!c->data && !present)
-		return 0;
-	data = rk_builder_column(&f->b, field);
-	if (!data)
-		return rk_fail_nomem(&f->err);
-	for (size_t i = 0; !present && i < at; i++)
-		if (!rk_builder_null(&f->b, field, i))
-			return rk_fail_nomem(&f->err);
-	if (c->data)
-		memcpy(data + at * size, (const char *)c->data + from * size, n * size);
-	for (size_t i = 0; (!c->data || c->valid) && i < n; i++)
-		if (!rk_column_has(c, from + i) && !rk_builder_null(&f->b, field, at + i))
-			return rk_fail_nomem(&f->err);
-	return 0;
-}
-
 /* Rows of as many batches as there is room for; the rest of the last one waits. */
 static void fill_one(struct ahead *a, struct fill *f)
 {
@@ -57,7 +34,6 @@ static void fill_one(struct ahead *a, struct fill *f)
 	f->rc = 1;
 	while (f->rc > 0 && f->b.nrows < f->b.cap) {
 		size_t n;
-		int rc = 0;
 
 		if (!a->rest) {
 			a->rest_at = 0;
@@ -67,10 +43,13 @@ static void fill_one(struct ahead *a, struct fill *f)
 			continue;
 		}
 		n = rk_min(a->rest->nrows - a->rest_at, f->b.cap - f->b.nrows);
-		for (unsigned i = 0; rc == 0 && i < f->b.schema->nfields; i++)
-			rc = append_column(f, &a->rest->cols[i], i, a->rest_at, n);
-		if (rc < 0)
-			f->rc = rc;
+		for (unsigned i = 0; i < f->b.schema->nfields; i++) {
+			if (!rk_builder_append(&f->b, i, f->b.nrows, &a->rest->cols[i], a->rest_at,
+					       n)) {
+				f->rc = rk_fail_nomem(&f->err);
+				return;
+			}
+		}
 		f->b.nrows += n;
 		a->rest_at += n;
 		if (a->rest_at == a->rest->nrows)

@@ -470,19 +470,6 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 	return 1;
 }
 
-/* A piece's warnings, its lines now known from the beginning of the file. */
-static void report_piece(struct csv_source *src, const struct piece *p)
-{
-	for (unsigned n = 0; n < RK_NNOTES; n++) {
-		if (!p->notes[n].count)
-			continue;
-		if (!src->notes[n].count)
-			src->notes[n].line = src->line + p->notes[n].line;
-		src->notes[n].count += p->notes[n].count;
-	}
-	src->line += p->lines;
-}
-
 /* The first block, behind the header, which may be longer than a block has room. */
 static int begin(struct csv_source *src, struct rk_error *err)
 {
@@ -521,34 +508,40 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 	}
 	for (;;) {
 		struct round *r = src->front;
+		struct piece *p = &r->pieces[r->at];
 
-		while (r->at < r->npieces) {
-			struct piece *p = &r->pieces[r->at];
-
-			if (p->handed)
-				parse_piece(src, p, &src->memory[0]);
-			p->handed = true;
-			report_piece(src, p);
-			if (p->rc < 0) {
-				if (err)
-					*err = p->err;
-				return p->rc;
-			}
-			r->at += !p->again;
-			if (p->b.nrows) {
-				*batch = rk_builder_batch(&p->b);
-				return 1;
-			}
+		if (r->at == r->npieces) {
+			/* counted when all lines before it have been */
+			if (r->huge && !notes[RK_NOTE_HUGE_ROW].count++)
+				notes[RK_NOTE_HUGE_ROW].line = src->line;
+			r->huge = false;
+			rc = next_round(src, err);
+			if (rc < 0)
+				return rc;
+			if (rc == 0)
+				break;
+			continue;
 		}
-		/* counted when all lines before it have been */
-		if (r->huge && !notes[RK_NOTE_HUGE_ROW].count++)
-			notes[RK_NOTE_HUGE_ROW].line = src->line;
-		r->huge = false;
-		rc = next_round(src, err);
-		if (rc < 0)
-			return rc;
-		if (rc == 0)
-			break;
+		if (p->handed)
+			parse_piece(src, p, &src->memory[0]);
+		p->handed = true;
+		/* its warnings: the lines before it are now counted from the beginning of the file */
+		for (unsigned n = 0; n < RK_NNOTES; n++) {
+			if (p->notes[n].count && !notes[n].count)
+				notes[n].line = src->line + p->notes[n].line;
+			notes[n].count += p->notes[n].count;
+		}
+		src->line += p->lines;
+		if (p->rc < 0) {
+			if (err)
+				*err = p->err;
+			return p->rc;
+		}
+		r->at += !p->again;
+		if (p->b.nrows) {
+			*batch = rk_builder_batch(&p->b);
+			return 1;
+		}
 	}
 	/* all problems are reported once: reading the file again would repeat them */
 	for (unsigned n = 0; n < RK_NNOTES; n++)
@@ -559,21 +552,19 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 	return 0;
 }
 
-static void free_round(struct csv_source *src, struct round *r)
-{
-	for (unsigned i = 0; r->pieces && i < src->max_pieces; i++)
-		rk_builder_release(&r->pieces[i].b);
-	rk_free(r->pieces);
-}
-
 static void csv_close(struct rk_source *base)
 {
 	struct csv_source *src = (struct csv_source *)base;
 
 	if (src->back)
 		rk_pool_finish(src->ctx->pool, &src->job);
-	free_round(src, &src->rounds[0]);
-	free_round(src, &src->rounds[1]);
+	for (unsigned r = 0; r < 2; r++) {
+		struct piece *pieces = src->rounds[r].pieces;
+
+		for (unsigned i = 0; pieces && i < src->max_pieces; i++)
+			rk_builder_release(&pieces[i].b);
+		rk_free(pieces);
+	}
 	rk_builder_release(&src->probe);
 	rk_free(src->memory);
 	rk_free(src->cur.mem);

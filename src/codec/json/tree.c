@@ -29,7 +29,7 @@ static int put_key(struct maker *m, const char *text, size_t len, struct rk_erro
 	return m->key ? 0 : rk_fail_nomem(err);
 }
 
-/* A value; ARRAY and OBJECT stay open until shut. `text` is copied, NULL for none. */
+/* A value; ARRAY and OBJECT stay open until their end. `text` is copied, NULL for none. */
 static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, size_t len,
 		     uint64_t line, struct rk_error *err)
 {
@@ -72,12 +72,6 @@ static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, 
 	if (opens)
 		m->open[m->depth++] = n;
 	return 0;
-}
-
-static void shut(struct maker *m)
-{
-	if (m->depth)
-		m->depth--;
 }
 
 /* Returns the root through `ret` (if rc is 0) or frees everything. Returns rc. */
@@ -183,7 +177,8 @@ static int take(struct maker *m, int kind, const struct rk_json_token *tok, uint
 	case RK_JSON_NULL:
 		return add_value(m, RK_TREE_NULL, NULL, 0, line, err);
 	default:
-		shut(m);
+		if (m->depth)
+			m->depth--;
 		return 0;
 	}
 }
@@ -290,7 +285,8 @@ static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct
 		return 0;
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
-		shut(&y->m);
+		if (y->m.depth)
+			y->m.depth--;
 		return 0;
 	case YAML_ALIAS_EVENT: /* a few of these can make a document of terabytes */
 		return fail_at(y, e, RK_E_UNSUPPORTED, "YAML aliases are not supported", err);

@@ -9,11 +9,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are stored as they are");
 
-static inline void store64(uint8_t *p, uint64_t v)
-{
-	memcpy(p, &v, 8);
-}
-
 /*
  * Eight values of W bits are W bytes, whatever W is. Value I begins at bit I * W; where it
  * reaches over the end of a 64-bit word, the word is stored and the rest begins the next one.
@@ -26,27 +21,27 @@ static inline void store64(uint8_t *p, uint64_t v)
                                                                          \
 		acc |= x << at;                                          \
 		if (at + (W) >= 64) {                                    \
-			store64(out + (I) * (W) / 64 * 8, acc);          \
+			memcpy(out + (I) * (W) / 64 * 8, &acc, 8);       \
 			acc = at + (W) > 64 ? x >> ((64 - at) & 63) : 0; \
 		}                                                        \
 	} while (0)
 
-#define PACK(W)                                                  \
-	case W:                                                  \
-		for (; n; n -= 8, v += 8, out += (W)) {          \
-			uint64_t acc = 0;                        \
-                                                                 \
-			PUT(0, W);                               \
-			PUT(1, W);                               \
-			PUT(2, W);                               \
-			PUT(3, W);                               \
-			PUT(4, W);                               \
-			PUT(5, W);                               \
-			PUT(6, W);                               \
-			PUT(7, W);                               \
-			if ((W) % 8)                             \
-				store64(out + (W) / 8 * 8, acc); \
-		}                                                \
+#define PACK(W)                                                     \
+	case W:                                                     \
+		for (; n; n -= 8, v += 8, out += (W)) {             \
+			uint64_t acc = 0;                           \
+                                                                    \
+			PUT(0, W);                                  \
+			PUT(1, W);                                  \
+			PUT(2, W);                                  \
+			PUT(3, W);                                  \
+			PUT(4, W);                                  \
+			PUT(5, W);                                  \
+			PUT(6, W);                                  \
+			PUT(7, W);                                  \
+			if ((W) % 8)                                \
+				memcpy(out + (W) / 8 * 8, &acc, 8); \
+		}                                                   \
 		break;
 
 /* clang-format off */
