@@ -242,25 +242,18 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* By key; of equal keys one is kept. */
-static void sort_pairs(struct rk_json_pairs *p)
-{
-	size_t n = 0;
-
-	qsort(p->p, p->n, sizeof(*p->p), by_key);
-	for (size_t i = 0; i < p->n; i++)
-		if (i + 1 == p->n || p->p[i + 1].key != p->p[i].key)
-			p->p[n++] = p->p[i];
-	p->n = n;
-	p->unsorted = false;
-}
-
 int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key)
 {
-	size_t lo = 0, hi;
+	size_t lo = 0, hi, n = 0;
 
-	if (p->unsorted)
-		sort_pairs(p);
+	if (p->unsorted) { /* by key; of equal keys one is kept */
+		qsort(p->p, p->n, sizeof(*p->p), by_key);
+		for (size_t i = 0; i < p->n; i++)
+			if (i + 1 == p->n || p->p[i + 1].key != p->p[i].key)
+				p->p[n++] = p->p[i];
+		p->n = n;
+		p->unsorted = false;
+	}
 	/* kernels are numbered from 0 or 1 without holes */
 	if (key < p->n && p->p[key].key == key)
 		return &p->p[key].value;

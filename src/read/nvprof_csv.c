@@ -452,33 +452,6 @@ static bool take_units(struct nvprof_source *s, const char *line, size_t len)
 	return true;
 }
 
-static void take_line(struct nvprof_source *s, const char *line, size_t len)
-{
-	if (len && line[len - 1] == '\r')
-		len--;
-	if (!len)
-		return;
-	if (is_remark(line, len, &s->pid)) {
-		s->state = FIND_HEADER;
-		return;
-	}
-	if (s->state == FIND_HEADER) {
-		if (read_header(line, len, s->cells, s->at, &s->ncols))
-			s->state = FIND_UNITS;
-		else
-			odd_line(s, "stray-line", "a line outside the GPU trace; skipped");
-		return;
-	}
-	if (s->state == FIND_UNITS) {
-		s->state = ROWS;
-		if (take_units(s, line, len))
-			return;
-		odd_line(s, "no-units",
-			 "no line with units below the header; times are read as ns");
-	}
-	take_row(s, line, len);
-}
-
 static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct nvprof_source *s = (struct nvprof_source *)base;
@@ -488,7 +461,29 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 
 	rk_builder_reset(&s->b);
 	while (s->b.nrows < s->b.cap && (rc = rk_lines_next(&s->lines, &line, &len, err)) > 0) {
-		take_line(s, line, len);
+		if (len && line[len - 1] == '\r')
+			len--;
+		if (!len)
+			continue;
+		if (is_remark(line, len, &s->pid)) {
+			s->state = FIND_HEADER;
+			continue;
+		}
+		if (s->state == FIND_HEADER) {
+			if (read_header(line, len, s->cells, s->at, &s->ncols))
+				s->state = FIND_UNITS;
+			else
+				odd_line(s, "stray-line", "a line outside the GPU trace; skipped");
+			continue;
+		}
+		if (s->state == FIND_UNITS) {
+			s->state = ROWS;
+			if (take_units(s, line, len))
+				continue;
+			odd_line(s, "no-units",
+				 "no line with units below the header; times are read as ns");
+		}
+		take_row(s, line, len);
 		if (s->error.code) {
 			if (err && !err->code)
 				*err = s->error;

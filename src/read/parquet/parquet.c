@@ -356,26 +356,6 @@ static int check_range(const struct column *c, enum rk_type type, const uint64_t
 	return 0;
 }
 
-/* Above this limit the type cannot represent every integer: digits may be lost. */
-static double exact_limit(const struct column *c)
-{
-	return c->pages.leaf->physical == RK_PQ_FLOAT ? 0x1p24 : 0x1p53;
-}
-
-static int no_integer(const struct column *c, uint64_t row, double v, struct rk_error *err)
-{
-	const bool single = c->pages.leaf->physical == RK_PQ_FLOAT;
-
-	if (isinf(v) || fabs(v) <= exact_limit(c))
-		return rk_fail(err, RK_E_FORMAT,
-			       "column '%s', row %" PRIu64 ": %.17g is not an integer",
-			       c->pages.leaf->name, row, v);
-	return rk_fail(err, RK_E_FORMAT,
-		       "column '%s', row %" PRIu64 ": %.17g is above 2^%d, where %sfloating-point "
-		       "numbers skip integers; write the column as integers",
-		       c->pages.leaf->name, row, v, single ? 24 : 53, single ? "32-bit " : "");
-}
-
 /*
  * pandas writes integers with nulls as doubles, and NaN for null. *present of the batch's rows from
  * `at` on have a value, in `words` without gaps.
@@ -383,8 +363,10 @@ static int no_integer(const struct column *c, uint64_t row, double v, struct rk_
 static int to_integers(struct scan *s, const struct column *c, size_t at, size_t rows,
 		       size_t *present, struct rk_error *err)
 {
-	const bool all = *present == rows;
-	const double limit = exact_limit(c);
+	const bool all = *present == rows, single = c->pages.leaf->physical == RK_PQ_FLOAT;
+	const char *name = c->pages.leaf->name;
+	/* above this limit the type cannot represent every integer: digits may be lost */
+	const double limit = single ? 0x1p24 : 0x1p53;
 	size_t from = 0, to = 0;
 
 	for (size_t i = 0; from < *present; i++) {
@@ -396,9 +378,20 @@ static int to_integers(struct scan *s, const struct column *c, size_t at, size_t
 		s->levels[i] = isnan(v) ? 0u : 1u;
 		if (isnan(v))
 			continue;
-		if (!(fabs(v) <= limit) || trunc(v) != v)
-			return no_integer(c, s->rows_done + at + i + 1, v, err);
-		s->words[to++] = (uint64_t)(int64_t)v;
+		if (fabs(v) <= limit && trunc(v) == v) {
+			s->words[to++] = (uint64_t)(int64_t)v;
+			continue;
+		}
+		if (isinf(v) || fabs(v) <= limit)
+			return rk_fail(err, RK_E_FORMAT,
+				       "column '%s', row %" PRIu64 ": %.17g is not an integer",
+				       name, s->rows_done + at + i + 1, v);
+		return rk_fail(err, RK_E_FORMAT,
+			       "column '%s', row %" PRIu64
+			       ": %.17g is above 2^%d, where %sfloating-point "
+			       "numbers skip integers; write the column as integers",
+			       name, s->rows_done + at + i + 1, v, single ? 24 : 53,
+			       single ? "32-bit " : "");
 	}
 	*present = to;
 	return 0;

@@ -66,16 +66,19 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 }
 
 /*
- * Work-items and a workgroup, as three numbers or as one, the product. rockit's own traces have
+ * Work-items and a workgroup are three numbers, or one, the product. rockit's own traces have
  * workgroups; work-items are workgroups times their size.
  */
-static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
+static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
 {
 	const int64_t *v = s->values;
 	bool grids = v[PF_GRID] != RK_NONE;
+	int64_t queue = either(s->values[PF_QUEUE], t->queue);
+	int64_t stream = either(s->values[PF_STREAM], t->stream);
+	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM];
 
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t block = v[PF_BLOCK + i], items = v[PF_ITEMS + i], grid = RK_NONE;
+		int64_t block = v[PF_BLOCK + i], items = v[PF_ITEMS + i], grid;
 
 		if (grids) {
 			grid = v[PF_GRID + i];
@@ -93,15 +96,6 @@ static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 		put(r, RK_K_ITEMS_X + i, items);
 		put(r, RK_K_GRID_X + i, grid);
 	}
-}
-
-static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
-{
-	int64_t queue = either(s->values[PF_QUEUE], t->queue);
-	int64_t stream = either(s->values[PF_STREAM], t->stream);
-	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM];
-
-	put_geometry(r, s);
 	put(r, RK_K_REGS, either(s->values[PF_REGS], rk_regs_of(vgpr, accum)));
 	put(r, RK_K_VGPR, vgpr);
 	put(r, RK_K_ACCUM_VGPR, accum);
@@ -316,18 +310,18 @@ static int cut(struct perfetto_source *s)
 	return 0;
 }
 
-/* Reads the length of the next packet; 1: there is one, 0: no more. */
-static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_error *err)
+/* One packet; 1: there was one, 0: the end. */
+static int read_packet(struct perfetto_source *s, struct rk_error *err)
 {
 	struct rk_cursor c;
-	uint64_t tag;
+	uint64_t tag, len;
 	int rc = gather(s, 20, err); /* two varints at most; fewer at the end are fine */
 
 	if (rc < 0 || s->to == s->from)
 		return rc < 0 ? rc : 0;
 	c = rk_cursor_over(s->buf + s->from, s->to - s->from);
 	tag = rk_cursor_varint(&c);
-	*ret_len = rk_cursor_varint(&c);
+	len = rk_cursor_varint(&c);
 	if (c.bad && s->to - s->from < 20)
 		return cut(s);
 	if (c.bad || tag != (PACKET << 3 | RK_PB_BYTES)) {
@@ -339,17 +333,7 @@ static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_e
 	}
 	s->offset += (size_t)(c.pos - (s->buf + s->from));
 	s->from = (size_t)(c.pos - s->buf);
-	return 1;
-}
 
-/* One packet; 1: there was one, 0: the end. */
-static int read_packet(struct perfetto_source *s, struct rk_error *err)
-{
-	uint64_t len;
-	int rc = next_packet(s, &len, err);
-
-	if (rc <= 0)
-		return rc;
 	if (len > PF_MAX_PACKET) {
 		rk_pf_warn(&s->state, "huge-packet", "a packet is larger than 16 MiB; skipped");
 		for (;;) {

@@ -30,39 +30,33 @@ struct rocpd_counters {
 	uint64_t orphans, spm;
 };
 
-/* True when the values of `column` never go down; null counts as the lowest. */
-static int ascends(struct sql_scan *s, const struct rk_sqlite_table *t,
-		   const struct rk_sqlite_column *column, bool *ret, struct rk_error *err)
-{
-	struct rk_sqlite_cursor *c = NULL;
-	struct rk_error cause = { 0 };
-	int64_t v, last = INT64_MIN;
-	int rc, step = 0;
-
-	*ret = true;
-	rc = rk_sqlite_cursor_open(s->r->db, t, column, 1, RK_SQLITE_STORED, &c, &cause);
-	while (!rc && *ret && (step = rk_sqlite_cursor_step(c, &cause)) > 0) {
-		v = INT64_MIN;
-		rk_sqlite_i64(c, 0, &v);
-		*ret = v >= last;
-		last = v;
-	}
-	rk_sqlite_cursor_close(c);
-	if (step == RK_E_FORMAT) /* reported when the rows are read */
-		return 0;
-	return rk_sql_damage(s->r, &cause, rc < 0 ? rc : step, err);
-}
-
+/* Rows by column `by`: as they are stored when it never goes down; null counts as the lowest. */
 static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
 			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
 			 struct rk_sqlite_cursor **ret, struct rk_error *err)
 {
+	struct rk_sqlite_cursor *c = NULL;
 	struct rk_error cause = { 0 };
-	bool sorted;
-	int rc = ascends(s, t, &columns[by], &sorted, err);
+	int64_t v, last = INT64_MIN;
+	bool sorted = true;
+	int rc;
 
+	rc = rk_sqlite_cursor_open(s->r->db, t, &columns[by], 1, RK_SQLITE_STORED, &c, &cause);
+	while (rc >= 0 && sorted && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
+		v = INT64_MIN;
+		rk_sqlite_i64(c, 0, &v);
+		sorted = v >= last;
+		last = v;
+	}
+	if (c && rc == RK_E_FORMAT) /* a damaged row is reported when the rows are read */
+		rc = 0;
+	else
+		rc = rk_sql_damage(s->r, &cause, rc, err);
+	rk_sqlite_cursor_close(c);
 	if (rc < 0)
 		return rc;
+
+	cause = (struct rk_error){ 0 };
 	rc = rk_sqlite_cursor_open(s->r->db, t, columns, n, sorted ? RK_SQLITE_STORED : (int)by,
 				   ret, &cause);
 	return rk_sql_damage(s->r, &cause, rc, err);

@@ -109,35 +109,28 @@ const struct sql_part rk_rocpd_calls[2] = {
 	{ "rocpd_sample", api_sample, S_NCOLUMNS, api_row, NULL, NULL },
 };
 
-/* The text the program gave is "message" in the event's JSON; the region's name is the function's. */
-static bool put_message(struct sql_scan *s, size_t row, const struct rk_sqlite_cursor *event)
-{
-	struct rk_bytes *text = &((struct rocpd_scan *)s)->text;
-	struct sql_span value;
-
-	if (!rk_sql_json_field(rk_sql_json(event, EVENT_EXTDATA), "message", &value))
-		return false;
-	rk_bytes_clear(text);
-	if (!rk_sql_json_text(value, text))
-		return false;
-	if (text->bad)
-		rk_fail_nomem(&s->error);
-	else
-		rk_sql_put_text(s, RK_R_NAME, row, text->len ? (const char *)text->data : "",
-				text->len);
-	return true;
-}
-
 static int marker_row(struct sql_scan *s, size_t row)
 {
 	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
+	struct rk_bytes *text = &((struct rocpd_scan *)s)->text;
 	int64_t category = category_of(s, event);
 	bool sample = is_sample(s);
+	struct sql_span value;
 
 	if (!category_begins(s, category, "MARKER_"))
 		return 0;
-	if (rk_sql_wants(s, RK_R_NAME) && !put_message(s, row, event))
-		rk_sql_put(s, RK_R_NAME, row, name_of(s));
+	/* the program's text is "message" in the event's JSON; the region's name is the function's */
+	if (rk_sql_wants(s, RK_R_NAME)) {
+		rk_bytes_clear(text);
+		if (!rk_sql_json_field(rk_sql_json(event, EVENT_EXTDATA), "message", &value) ||
+		    !rk_sql_json_text(value, text))
+			rk_sql_put(s, RK_R_NAME, row, name_of(s));
+		else if (text->bad)
+			rk_fail_nomem(&s->error);
+		else
+			rk_sql_put_text(s, RK_R_NAME, row,
+					text->len ? (const char *)text->data : "", text->len);
+	}
 	if (rk_sql_wants(s, RK_R_KIND)) {
 		const char *kind = "mark";
 

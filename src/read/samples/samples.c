@@ -483,22 +483,6 @@ static bool given_before(const struct source *s, unsigned col)
 	return false;
 }
 
-/* "name[3]" for an element of a list; a name of unusual length is cut. */
-static int element_name(struct source *s, uint32_t *id, struct rk_error *err)
-{
-	char text[256];
-	size_t len;
-	const char *name = rk_strtab_borrow(s->r->ctx->names, *id, &len);
-
-	if (len > sizeof(text) - 24)
-		len = sizeof(text) - 24;
-	memcpy(text, name, len);
-	text[len++] = '[';
-	len += rk_num_put_i64(text + len, s->index);
-	text[len++] = ']';
-	return rk_strtab_add(s->r->ctx->names, text, len, id, err);
-}
-
 static int put(struct source *s, unsigned field, const void *v, bool has, struct rk_error *err)
 {
 	size_t size = rk_type_size(s->b.schema->fields[field].type);
@@ -518,7 +502,10 @@ static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, b
 {
 	const struct column *c = &s->r->cols[col];
 	int64_t device = c->c.device >= 0 ? c->c.device : s->device;
+	const char *name;
+	char text[256];
 	uint32_t metric;
+	size_t len;
 	double v = 0;
 	enum rk_value kind = rk_samples_value(cell, &v);
 	int rc;
@@ -528,8 +515,17 @@ static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, b
 	if (kind != RK_VALUE_OK)
 		return 0;
 	metric = given_before(s, col) ? c->own : c->metric;
-	if (element && (rc = element_name(s, &metric, err)) < 0)
-		return rc;
+	if (element) { /* "name[3]"; a name of unusual length is cut */
+		name = rk_strtab_borrow(s->r->ctx->names, metric, &len);
+		len = rk_min(len, sizeof(text) - 24);
+		memcpy(text, name, len);
+		text[len++] = '[';
+		len += rk_num_put_i64(text + len, s->index);
+		text[len++] = ']';
+		rc = rk_strtab_add(s->r->ctx->names, text, len, &metric, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (c->c.watts && v > s->most_watts)
 		s->most_watts = v;
 	v *= c->c.scale;
