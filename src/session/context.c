@@ -178,7 +178,9 @@ static const char *argument(struct words *w)
 {
 	if (w->value)
 		return w->value;
-	return option_next(w) ? NULL : w->l->v[w->at++];
+	if (option_next(w))
+		return NULL;
+	return w->l->v[w->at++];
 }
 
 /* The word for yes or no that may follow a switch; true without one. */
@@ -228,7 +230,6 @@ static int add_spec(struct words *w, const char *spec)
 
 static int take_pc(struct words *w, enum option_kind kind)
 {
-	enum rk_draft_text which = kind == OPT_PC_METHOD ? RK_DRAFT_PC_METHOD : RK_DRAFT_PC_UNIT;
 	struct rk_draft *d = w->m->d;
 	const char *word = NULL;
 	int rc;
@@ -242,8 +243,10 @@ static int take_pc(struct words *w, enum option_kind kind)
 			return rc;
 	if (!word)
 		return 0;
-	if (kind != OPT_PC_INTERVAL)
-		return rk_draft_set(d, which, word, w->m->err);
+	if (kind == OPT_PC_METHOD)
+		return rk_draft_set(d, RK_DRAFT_PC_METHOD, word, w->m->err);
+	if (kind == OPT_PC_UNIT)
+		return rk_draft_set(d, RK_DRAFT_PC_UNIT, word, w->m->err);
 	if (rk_num_u64(word, strlen(word), &d->preset.pc_interval) != RK_NUM_OK)
 		return refuse(w, "has no number in", word);
 	return 0;
@@ -493,7 +496,9 @@ static int take_profiler(struct context *m, const struct tool *t, const struct r
 	if (rc < 0)
 		return rc;
 	m->d->preset.stats |= t->stats;
-	return t->counters ? rk_draft_add(m->d, &counters, m->err) : 0;
+	if (!t->counters)
+		return 0;
+	return rk_draft_add(m->d, &counters, m->err);
 }
 
 static int apply(struct context *m, const struct tool *t, const struct rk_tree *cmd,
@@ -571,9 +576,10 @@ static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 /* Keeps scalars; other settings of a launcher or cluster are listed as ignored. */
 static int take_settings(struct context *m, const struct rk_tree *object)
 {
-	bool slurm = strcmp(object->key, "slurm") == 0;
-	enum rk_draft_list l = slurm ? RK_DRAFT_SLURM : RK_DRAFT_DISTRIBUTED;
+	enum rk_draft_list l = RK_DRAFT_DISTRIBUTED;
 
+	if (strcmp(object->key, "slurm") == 0)
+		l = RK_DRAFT_SLURM;
 	if (object->kind != RK_TREE_OBJECT)
 		return rk_draft_wrong(object, m->file, m->err, "'%s' must be an object",
 				      object->key);

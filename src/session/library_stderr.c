@@ -206,5 +206,7 @@ int rk_stderr_split_stop(struct rk_stderr_split *s, struct rk_error *err)
 	pthread_join(s->thread, NULL);
 	failed = s->log_errno;
 	drop(s);
-	return failed ? rk_fail_errno(err, failed, "cannot write the log of MIOpen") : 0;
+	if (failed)
+		return rk_fail_errno(err, failed, "cannot write the log of MIOpen");
+	return 0;
 }

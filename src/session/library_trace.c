@@ -253,8 +253,12 @@ static bool miopen_driver(struct span s, struct rk_library_call *ret, struct rk_
 	struct span w;
 	bool finds;
 
-	word = at ? memmem(s.p, (size_t)(at - s.p), command, sizeof(command) - 1) : NULL;
-	bracket = word ? memchr(word, ']', (size_t)(at - word)) : NULL;
+	if (!at)
+		return false;
+	word = memmem(s.p, (size_t)(at - s.p), command, sizeof(command) - 1);
+	if (!word)
+		return false;
+	bracket = memchr(word, ']', (size_t)(at - word));
 	if (!bracket)
 		return false;
 	finds = memmem(word, (size_t)(bracket - word), find, sizeof(find) - 1) != NULL;
@@ -334,11 +338,13 @@ static bool next_pair(struct span *s, struct span *key, struct span *value)
 static bool rocblas_profile(struct span s, struct rk_library_call *ret, struct rk_bytes *config)
 {
 	static const char mark[] = "rocblas_function:", prefix[] = "rocblas_";
-	const char *at = memmem(s.p, (size_t)(s.end - s.p), mark, sizeof(mark) - 1);
-	const char *brace = at ? memrchr(at, '}', (size_t)(s.end - at)) : NULL;
+	const char *at = memmem(s.p, (size_t)(s.end - s.p), mark, sizeof(mark) - 1), *brace;
 	struct span key, value;
 	bool counted = false;
 
+	if (!at)
+		return false;
+	brace = memrchr(at, '}', (size_t)(s.end - at));
 	if (!brace)
 		return false;
 	s = (struct span){ at, brace };
@@ -476,14 +482,15 @@ out:
 static int more_calls_first(const void *a, const void *b)
 {
 	const struct rk_library_row *x = a, *y = b;
-	int order;
+	int order = (x->calls < y->calls) - (x->calls > y->calls);
 
-	if (x->calls != y->calls)
-		return x->calls < y->calls ? 1 : -1;
-	if (x->library != y->library)
-		return x->library < y->library ? -1 : 1;
-	order = strcmp(x->text, y->text);
-	return order ? order : strcmp(x->text + strlen(x->text) + 1, y->text + strlen(y->text) + 1);
+	if (!order)
+		order = (x->library > y->library) - (x->library < y->library);
+	if (!order)
+		order = strcmp(x->text, y->text);
+	if (!order)
+		order = strcmp(x->text + strlen(x->text) + 1, y->text + strlen(y->text) + 1);
+	return order;
 }
 
 /*

@@ -372,7 +372,8 @@ out:
 /* Copies a text that may be NULL; false: out of memory. */
 static bool copy(char **at, const char *text)
 {
-	*at = text ? rk_strdup(text) : NULL;
+	if (text)
+		*at = rk_strdup(text);
 	return *at || !text;
 }
 

@@ -314,11 +314,12 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *found,
 		      struct rk_bytes *path)
 {
-	const struct rk_tool_found *best = t->library ? NULL : rk_tools_best(found, t->name);
+	const struct rk_tool_found *best;
 
 	rk_bytes_clear(path);
 	if (t->library)
 		return rk_collector_find(t->programs[0], path);
+	best = rk_tools_best(found, t->name);
 	if (best)
 		rk_bytes_puts(path, best->path);
 	return best != NULL;

@@ -334,7 +334,8 @@ int rk_draft_pairs(struct rk_draft *d, enum rk_draft_list l, const struct rk_tre
 		if (!value)
 			return rk_draft_wrong(c, file, err, "'%s' must be a text or a number",
 					      c->key);
-		if (l == RK_DRAFT_ENV ? !is_variable(c->key) : !c->key[0] || strchr(c->key, '='))
+		if (!c->key[0] || strchr(c->key, '=') ||
+		    (l == RK_DRAFT_ENV && !is_variable(c->key)))
 			return rk_draft_wrong(c, file, err, "invalid name '%s' of a %s", c->key,
 					      l == RK_DRAFT_ENV ? "variable" : "setting");
 		number = strcmp(c->key, "nproc_per_node") == 0 || strcmp(c->key, "nnodes") == 0;

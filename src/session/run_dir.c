@@ -103,12 +103,14 @@ static bool read_once(const char *path, struct claim *ret)
 {
 	char line[LINE_MAX_BYTES];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
 	struct rk_list words = { 0 };
+	ssize_t n;
 	bool ok;
 
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return false;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
 	if (n <= 0 || line[n - 1] != '\n')
 		return false;
 	line[n] = '\0';

@@ -356,7 +356,9 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	}
 	*ret = (struct rk_session_result){ .profiled = s->plan->chosen,
 					   .passes = (unsigned)s->plan->npasses };
-	s->hooks = hooks ? *hooks : (struct rk_session_hooks){ 0 };
+	s->hooks = (struct rk_session_hooks){ 0 };
+	if (hooks)
+		s->hooks = *hooks;
 	s->result = ret;
 	s->stranded = false;
 	rk_record_release(&s->record); /* of an earlier run of this session */

@@ -296,11 +296,12 @@ static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 	for (size_t i = 0; i < p->npasses; i++)
 		given |= p->passes[i].how.delivers;
 	for (unsigned i = 0; i < RK_NTRACES; i++) {
-		uint64_t n;
+		uint64_t n = 0;
 
 		if (!(p->want.traces >> i & 1))
 			continue;
-		n = r ? rows_of_trace(r, 1u << i) : 0;
+		if (r)
+			n = rows_of_trace(r, 1u << i);
 		rk_list_addf(&s->record.traces, "%s=%" PRIu64, rk_trace_name(i), n);
 		if (!n && !(given >> i & 1))
 			drop(s, rk_trace_name(i), "this profiler or release does not trace it");

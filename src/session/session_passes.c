@@ -43,7 +43,10 @@ static int run_child(struct rk_session *s, const struct rk_list *argv, const str
 
 	rk_env_make(environ, set, &env);
 	opt.envp = env.n ? env.v : none;
-	rc = env.bad ? rk_fail_nomem(err) : rk_child_run(&opt, ret, err);
+	if (env.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_child_run(&opt, ret, err);
 	rk_list_release(&env);
 	return rc;
 }
