@@ -155,9 +155,14 @@ int rk_timeline_new(struct rk_context *ctx, struct rk_timeline **ret, struct rk_
 
 int rk_timeline_limit(struct rk_timeline *t, size_t held, struct rk_error *err)
 {
+	struct rk_order *order;
+	int rc = rk_order_new(t->ctx->tmpdir, held, &order, err);
+
+	if (rc < 0)
+		return rc;
 	rk_order_free(t->order);
-	t->order = NULL;
-	return rk_order_new(t->ctx->tmpdir, held, &t->order, err);
+	t->order = order;
+	return 0;
 }
 
 uint64_t rk_timeline_wants(enum rk_table t)

@@ -674,6 +674,26 @@ static int64_t busy_or_error(struct world *w, const struct rk_batch *b)
 	return rc < 0 ? rc : busy;
 }
 
+TEST(a_timeline_whose_limit_cannot_be_set_keeps_the_old_one)
+{
+	static const struct row rows[] = { { .start = 10, .duration = 5 } };
+	struct rk_trace_facts f = { 0 };
+	struct rk_timeline *t = NULL;
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_timeline_new(&w.ctx, &t, NULL), 0);
+	rk_alloc_fail_after(1);
+	CHECK_I64(rk_timeline_limit(t, 64, NULL), RK_E_NOMEM);
+	rk_alloc_fail_after(0);
+	CHECK_I64(feed(&w, t, RK_KERNELS, rows, 1), 0);
+	CHECK_I64(rk_timeline_finish(t, &f, NULL), 0);
+	CHECK_U64(f.ndevices, 1);
+	rk_free(f.devices);
+	rk_timeline_free(t);
+	world_close(&w);
+}
+
 TEST(a_timeline_survives_every_failed_allocation)
 {
 	enum { N = 5000 };
