@@ -238,41 +238,6 @@ static void end_rows(struct stream *s)
 	s->ended = true;
 }
 
-/* Adds rows until the array is full or the rows end. */
-static int fill(struct stream *s)
-{
-	int rc = 1;
-
-	while (rc > 0 && s->n < s->batch_rows && !s->ended) {
-		if (s->pending) {
-			rc = take_pending(s);
-			continue;
-		}
-		s->pending_at = 0;
-		rc = rk_source_next(s->rows, &s->pending, &s->err);
-		if (rc == 0) {
-			rk_run_tell_names(s->run);
-			end_rows(s);
-		}
-	}
-	return rc > 0 ? 0 : rc;
-}
-
-static int hand_out(struct stream *s, struct ArrowArray *ret)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
-		if (s->cols[i].type == RK_STR && !s->cols[i].plain)
-			rc = rk_stream_column_freeze(&s->cols[i], s->run->ctx.names, &s->err);
-	if (rc == 0)
-		rc = rk_stream_array(s->cols, s->ncols, s->n, ret, &s->err);
-	for (size_t i = 0; i < s->ncols; i++)
-		rk_stream_column_reset(&s->cols[i]);
-	s->n = s->cap = 0;
-	return rc;
-}
-
 static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
 {
 	struct stream *s = stream->private_data;
@@ -283,11 +248,42 @@ static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *r
 	rc = rk_run_wait(s->run, &s->err);
 	if (rc < 0)
 		return errno_of(rc);
-	rc = fill(s);
-	if (rc == 0 && s->n)
-		rc = hand_out(s, ret);
-	else if (rc == 0)
+	/* rows until the array is full or the rows end */
+	while (s->n < s->batch_rows && !s->ended) {
+		if (s->pending) {
+			rc = take_pending(s);
+			if (rc < 0)
+				goto out;
+			if (rc == 0)
+				break;
+			continue;
+		}
+		s->pending_at = 0;
+		rc = rk_source_next(s->rows, &s->pending, &s->err);
+		if (rc < 0)
+			goto out;
+		if (rc == 0) {
+			rk_run_tell_names(s->run);
+			end_rows(s);
+		}
+	}
+	rc = 0;
+	if (!s->n) {
 		ret->release = NULL;
+		goto out;
+	}
+	for (size_t i = 0; i < s->ncols; i++) {
+		if (s->cols[i].type != RK_STR || s->cols[i].plain)
+			continue;
+		rc = rk_stream_column_freeze(&s->cols[i], s->run->ctx.names, &s->err);
+		if (rc < 0)
+			goto out;
+	}
+	rc = rk_stream_array(s->cols, s->ncols, s->n, ret, &s->err);
+	for (size_t i = 0; i < s->ncols; i++)
+		rk_stream_column_reset(&s->cols[i]);
+	s->n = s->cap = 0;
+out:
 	if (rc < 0) {
 		end_rows(s);
 		rc = errno_of(s->err.code);

@@ -133,15 +133,6 @@ bool rk_pfw_open(struct pf_writer *w, struct pf_event *e, enum rk_pf_type type, 
 void rk_pfw_close(struct pf_writer *w, struct pf_event *e, int64_t time);
 void rk_pfw_count(struct pf_writer *w, uint32_t track, int64_t time, double value);
 
-static inline uint8_t *rk_pfw_note(uint8_t *p, uint32_t iid, int64_t v)
-{
-	uint8_t *note = rk_pb_open(p, 4); /* TrackEvent.debug_annotations */
-
-	p = rk_pb_put_uint(note, 1, iid);
-	p = rk_pb_put_uint(p, v < 0 ? 4 : 3, (uint64_t)v); /* int_value, uint_value */
-	return rk_pb_close(note, p);
-}
-
 /* Describes the track, and those above it, unless that is done; false: no memory. */
 bool rk_pfw_describe(struct pf_writer *w, uint32_t track);
 /* A counter's track; `unit` as people write it ("W", "bytes"). 0: no memory. */
@@ -162,31 +153,11 @@ struct pf_slice_at {
 /* Of a row with these times, on a lane of s->track; 1: begin it, 0: it cannot be shown. */
 int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest,
 		 struct pf_slice_at *s, struct rk_error *err);
-/* The process of a row; 0: nothing is known of it, or no memory (buf.bad). */
-uint32_t rk_pfw_process(struct pf_writer *w, const struct rk_batch *b, unsigned pid, unsigned rank,
-			unsigned node, size_t row);
-/* Annotations with the row's times where the slice cannot show them. */
-uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s);
-/* The arrow from a call to what it caused. */
-uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation);
-static inline uint8_t *rk_pfw_note_if(uint8_t *p, enum pf_note note, int64_t v)
-{
-	return v == RK_NONE ? p : rk_pfw_note(p, note + 1u, v);
-}
-
-/* Writes down what ran under a correlation id; asks for it. */
-void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation);
-bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation);
+int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err);
 
 /* ---- rows.c ---- */
 
-int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
-
-int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err);
+/* The rows of any table that has times. */
+int rk_pfw_rows(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
 
 #endif

@@ -7,7 +7,60 @@
 #include "base/text.h"
 #include "write/perfetto/perfetto.h"
 
-enum { COUNTER_ROOM = 32 }; /* bytes of a counter's annotation */
+enum {
+	COUNTER_ROOM = 32, /* bytes of a counter's annotation */
+	PAGE_BITS = 12,    /* ids on a page of struct pf_writer */
+	PAGES_MAX = 1 << 14,
+	RUN_MAX = 64,
+	ALLOCS_MAX = 1 << 18,
+};
+
+/* ---- what all rows may have ---- */
+
+/* The process of a row; 0: nothing is known of it, or no memory (buf.bad). */
+static uint32_t process_of(struct pf_writer *w, const struct rk_batch *b, unsigned pid,
+			   unsigned rank, unsigned node, size_t row)
+{
+	int64_t p = rk_tracks_process(&w->tracks, rk_trace_i64(b, pid, row),
+				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
+
+	if (p < 0) {
+		w->buf.bad = true;
+		return 0;
+	}
+	return (uint32_t)p;
+}
+
+/* An annotation of a number; none that is not known. */
+static uint8_t *put_note(uint8_t *p, enum pf_note note, int64_t v)
+{
+	uint8_t *a;
+
+	if (v == RK_NONE)
+		return p;
+	a = rk_pb_open(p, 4); /* TrackEvent.debug_annotations */
+	p = rk_pb_put_uint(a, 1, note + 1u);
+	p = rk_pb_put_uint(p, v < 0 ? 4 : 3, (uint64_t)v); /* int_value, uint_value */
+	return rk_pb_close(a, p);
+}
+
+/* Annotations with the row's times where the slice cannot show them. */
+static uint8_t *put_odd_times(uint8_t *p, const struct pf_slice_at *s)
+{
+	if (!s->odd)
+		return p;
+	p = put_note(p, PF_NOTE_BEGIN, s->start);
+	return put_note(p, PF_NOTE_END, s->end);
+}
+
+/* The arrow from a call to what it caused. */
+static uint8_t *put_flow(const struct pf_writer *w, uint8_t *p, uint32_t process,
+			 int64_t correlation)
+{
+	uint64_t flow = w->tracks.processes[process].flow;
+
+	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
+}
 
 /* A thread that is not the one named by the track. */
 static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
@@ -27,14 +80,42 @@ static bool open_slice(struct pf_writer *w, struct pf_event *e, const struct pf_
 	return rk_pfw_open(w, e, type, s->track, category, name, extra);
 }
 
-/* The arrow from the call that caused this; the call learns of it. */
+/* The arrow from the call that caused this, and a bit for its id, so that the call draws one too. */
 static uint8_t *put_cause(struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation)
 {
+	uint64_t at = (uint64_t)correlation >> PAGE_BITS;
+	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
+	uint64_t(*pages)[64];
+	int64_t page;
+
 	if (correlation <= 0 || !(w->tracks.scope.tables >> RK_API & 1))
 		return p;
-	p = rk_pfw_flow(w, p, process, correlation);
-	rk_pfw_ran(w, process, correlation);
-	return p;
+	page = rk_map_get(&w->page_at, process, at);
+	if (page < 0 && w->npages < PAGES_MAX) {
+		pages = rk_grow(w->pages, &w->cap_pages, w->npages + 1, sizeof(*pages));
+		if (pages) {
+			w->pages = pages;
+			memset(pages[w->npages], 0, sizeof(*pages));
+			if (rk_map_put(&w->page_at, process, at, (uint32_t)w->npages))
+				page = (int64_t)w->npages++;
+		}
+	}
+	if (page < 0)
+		w->pages_full = true;
+	else
+		w->pages[page][bit / 64] |= UINT64_C(1) << bit % 64;
+	return put_flow(w, p, process, correlation);
+}
+
+/* Whether something ran under the id; perhaps, where no room was left to write that down. */
+static bool did_run(const struct pf_writer *w, uint32_t process, int64_t correlation)
+{
+	int64_t page = rk_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
+	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
+
+	if (page < 0)
+		return w->pages_full;
+	return w->pages[page][bit / 64] >> bit % 64 & 1;
 }
 
 /* ---- kernels ---- */
@@ -114,25 +195,25 @@ static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, con
 	p = put_text(p, PF_NOTE_GRID, t->grid);
 	p = put_text(p, PF_NOTE_BLOCK, t->block);
 	p = put_text(p, PF_NOTE_ITEMS, t->items);
-	p = rk_pfw_note_if(p, PF_NOTE_REGS, rk_trace_i32(b, RK_K_REGS, row));
+	p = put_note(p, PF_NOTE_REGS, rk_trace_i32(b, RK_K_REGS, row));
 	if (t->apart || shared)
-		p = rk_pfw_note_if(p, PF_NOTE_SHARED_MEM, shared);
+		p = put_note(p, PF_NOTE_SHARED_MEM, shared);
 	if (t->apart || scratch)
-		p = rk_pfw_note_if(p, PF_NOTE_SCRATCH, scratch);
+		p = put_note(p, PF_NOTE_SCRATCH, scratch);
 	if (t->apart) {
-		p = rk_pfw_note_if(p, PF_NOTE_VGPR, rk_trace_i32(b, RK_K_VGPR, row));
-		p = rk_pfw_note_if(p, PF_NOTE_ACCUM, rk_trace_i32(b, RK_K_ACCUM_VGPR, row));
-		p = rk_pfw_note_if(p, PF_NOTE_SGPR, rk_trace_i32(b, RK_K_SGPR, row));
+		p = put_note(p, PF_NOTE_VGPR, rk_trace_i32(b, RK_K_VGPR, row));
+		p = put_note(p, PF_NOTE_ACCUM, rk_trace_i32(b, RK_K_ACCUM_VGPR, row));
+		p = put_note(p, PF_NOTE_SGPR, rk_trace_i32(b, RK_K_SGPR, row));
 	} else {
 		p = put_text(p, PF_NOTE_RESOURCES, t->resources);
 	}
 	if (rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row])
-		p = rk_pfw_note(p, PF_NOTE_BARRIER + 1, 1);
-	p = rk_pfw_note_if(p, PF_NOTE_WAVE_SIZE, rk_trace_i32(b, RK_K_WAVE_SIZE, row));
-	p = rk_pfw_note_if(p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
-	p = rk_pfw_note_if(p, PF_NOTE_QUEUE, queue);
+		p = put_note(p, PF_NOTE_BARRIER, 1);
+	p = put_note(p, PF_NOTE_WAVE_SIZE, rk_trace_i32(b, RK_K_WAVE_SIZE, row));
+	p = put_note(p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
+	p = put_note(p, PF_NOTE_QUEUE, queue);
 	if (stream != queue)
-		p = rk_pfw_note_if(p, PF_NOTE_STREAM, stream);
+		p = put_note(p, PF_NOTE_STREAM, stream);
 	return p;
 }
 
@@ -180,8 +261,8 @@ static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row
 	if (!open_slice(w, &e, s, PF_CAT_KERNEL, name, ncounters * COUNTER_ROOM))
 		return;
 	e.p = put_launch(e.p, b, row, &t);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
-	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = put_note(e.p, PF_NOTE_TID, tid);
+	e.p = put_odd_times(e.p, s);
 	/* Doubles: the exact values, and what the reader takes for counters. */
 	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
 		double v = counter_at(b, f, row);
@@ -193,15 +274,15 @@ static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row
 		e.p = rk_pb_put_uint(a, 1, (uint64_t)rk_map_get(&w->counters, 0, f));
 		e.p = rk_pb_close(a, rk_pb_put_double(e.p, 5, v)); /* double_value */
 	}
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_DISPATCH, rk_trace_i64(b, RK_K_DISPATCH, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	e.p = put_note(e.p, PF_NOTE_DISPATCH, rk_trace_i64(b, RK_K_DISPATCH, row));
+	e.p = put_note(e.p, PF_NOTE_CORRELATION, correlation);
 	e.p = put_cause(w, e.p, process, correlation);
 	rk_pfw_close(w, &e, s->start);
 }
 
 static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	uint32_t process = rk_pfw_process(w, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
+	uint32_t process = process_of(w, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
 	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
 					  RK_TRACK_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
 	struct pf_slice_at s = { 0 };
@@ -230,33 +311,12 @@ static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	return 0;
 }
 
-typedef int row_fn(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err);
-
-/* `order`: the rows in the order they are written; NULL: as they are. */
-static int each_row(struct pf_writer *w, const struct rk_batch *b, const uint32_t *order,
-		    row_fn *put, struct rk_error *err)
-{
-	for (size_t i = 0; i < b->nrows; i++) {
-		int rc = put(w, b, order ? order[i] : i, err);
-
-		if (rc < 0 || (rc = rk_pfw_flush(w, false, err)) < 0)
-			return rc;
-	}
-	return 0;
-}
-
-int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
-{
-	w->nfields = b->schema->nfields;
-	return each_row(w, b, NULL, kernel, err);
-}
-
 /* ---- copies ---- */
 
 /* On the device it goes to; on the one it comes from where the other end is the host. */
 static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	uint32_t process = rk_pfw_process(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
+	uint32_t process = process_of(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
 	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, row), device;
 	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
 	int64_t stream = rk_trace_i64(b, RK_C_STREAM, row);
@@ -283,60 +343,19 @@ static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struc
 
 	if (!open_slice(w, &e, &s, PF_CAT_COPY, rk_pfw_name(w, direction), 0))
 		return rk_fail_nomem(err);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_SRC, src);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_DST, dst);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_STREAM, stream);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
-	e.p = rk_pfw_odd_times(e.p, &s);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_C_BYTES, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	e.p = put_note(e.p, PF_NOTE_SRC, src);
+	e.p = put_note(e.p, PF_NOTE_DST, dst);
+	e.p = put_note(e.p, PF_NOTE_STREAM, stream);
+	e.p = put_note(e.p, PF_NOTE_TID, tid);
+	e.p = put_odd_times(e.p, &s);
+	e.p = put_note(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_C_BYTES, row));
+	e.p = put_note(e.p, PF_NOTE_CORRELATION, correlation);
 	e.p = put_cause(w, e.p, process, correlation);
 	rk_pfw_close(w, &e, s.start);
 	return 0;
 }
 
-int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
-{
-	return each_row(w, b, NULL, copy, err);
-}
-
 /* ---- what threads did: API calls, markers, allocations; and samples ---- */
-
-enum { RUN_MAX = 64, ALLOCS_MAX = 1 << 18 };
-
-/* Rows that start together, the longest first: what lies inside another must begin after it. */
-static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
-{
-	for (size_t i = 1; i < n && n <= RUN_MAX; i++) {
-		uint32_t row = rows[i];
-		int64_t d = rk_trace_i64(b, duration, row);
-		size_t at = i;
-
-		for (; at && rk_trace_i64(b, duration, rows[at - 1]) < d; at--)
-			rows[at] = rows[at - 1];
-		rows[at] = row;
-	}
-}
-
-static int each_in_order(struct pf_writer *w, const struct rk_batch *b, unsigned start,
-			 unsigned duration, row_fn *put, struct rk_error *err)
-{
-	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
-	size_t from = 0;
-
-	if (!rows)
-		return rk_fail_nomem(err);
-	w->rows = rows;
-	for (size_t i = 0; i < b->nrows; i++) {
-		rows[i] = (uint32_t)i;
-		if (i && rk_trace_i64(b, start, i) != rk_trace_i64(b, start, from)) {
-			longest_first(b, duration, rows + from, i - from);
-			from = i;
-		}
-	}
-	longest_first(b, duration, rows + from, b->nrows - from);
-	return each_row(w, b, rows, put, err);
-}
 
 static uint32_t thread_of(struct pf_writer *w, uint32_t process, int64_t tid)
 {
@@ -383,7 +402,7 @@ static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
 
 static int call(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	uint32_t process = rk_pfw_process(w, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
+	uint32_t process = process_of(w, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
 	int64_t tid = rk_trace_i64(b, RK_A_TID, row);
 	int64_t correlation = rk_trace_i64(b, RK_A_CORRELATION, row);
 	uint32_t domain = rk_batch_id(b, RK_A_DOMAIN, row), name, category;
@@ -402,18 +421,13 @@ static int call(struct pf_writer *w, const struct rk_batch *b, size_t row, struc
 		return rk_fail_nomem(err);
 	if (!exact && domain)
 		e.p = put_string(w, e.p, PF_NOTE_DOMAIN, domain);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
-	e.p = rk_pfw_odd_times(e.p, &s);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
-	if (correlation > 0 && rk_pfw_did_run(w, process, correlation))
-		e.p = rk_pfw_flow(w, e.p, process, correlation);
+	e.p = put_note(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = put_odd_times(e.p, &s);
+	e.p = put_note(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && did_run(w, process, correlation))
+		e.p = put_flow(w, e.p, process, correlation);
 	rk_pfw_close(w, &e, s.start);
 	return 0;
-}
-
-int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
-{
-	return each_in_order(w, b, RK_A_START, RK_A_DURATION, call, err);
 }
 
 /* ---- markers ---- */
@@ -425,7 +439,7 @@ static bool is_word(const struct pf_writer *w, uint32_t id, const char *word)
 
 static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	uint32_t process = rk_pfw_process(w, b, RK_R_PID, RK_R_RANK, RK_R_NODE, row);
+	uint32_t process = process_of(w, b, RK_R_PID, RK_R_RANK, RK_R_NODE, row);
 	int64_t tid = rk_trace_i64(b, RK_R_TID, row),
 		duration = rk_trace_i64(b, RK_R_DURATION, row);
 	uint32_t kind = rk_batch_id(b, RK_R_KIND, row), name;
@@ -442,15 +456,10 @@ static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 		return rk_fail_nomem(err);
 	if (kind && !mark && !is_word(w, kind, "range"))
 		e.p = put_string(w, e.p, PF_NOTE_KIND, kind);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
-	e.p = rk_pfw_odd_times(e.p, &s);
+	e.p = put_note(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = put_odd_times(e.p, &s);
 	rk_pfw_close(w, &e, s.start);
 	return 0;
-}
-
-int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
-{
-	return each_in_order(w, b, RK_R_START, RK_R_DURATION, marker, err);
 }
 
 /* ---- allocations: a slice each, and what is allocated of a device as a curve ---- */
@@ -519,7 +528,7 @@ static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t ro
 static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
 		      struct rk_error *err)
 {
-	uint32_t process = rk_pfw_process(w, b, RK_M_PID, RK_M_RANK, RK_M_NODE, row), name;
+	uint32_t process = process_of(w, b, RK_M_PID, RK_M_RANK, RK_M_NODE, row), name;
 	int64_t tid = rk_trace_i64(b, RK_M_TID, row);
 	struct pf_slice_at s = { .track = beside_calls(w, process, tid, RK_TRACK_MEMORY) };
 	struct pf_event e;
@@ -531,20 +540,15 @@ static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
 	name = rk_pfw_name(w, rk_batch_id(b, RK_M_OPERATION, row));
 	if (!open_slice(w, &e, &s, PF_CAT_MEMORY, name, 0))
 		return rk_fail_nomem(err);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_FLAGS, rk_trace_i64(b, RK_M_FLAGS, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_M_BYTES, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_ADDRESS, rk_trace_i64(b, RK_M_ADDRESS, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
-	e.p = rk_pfw_odd_times(e.p, &s);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, rk_trace_i64(b, RK_M_CORRELATION, row));
+	e.p = put_note(e.p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
+	e.p = put_note(e.p, PF_NOTE_FLAGS, rk_trace_i64(b, RK_M_FLAGS, row));
+	e.p = put_note(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_M_BYTES, row));
+	e.p = put_note(e.p, PF_NOTE_ADDRESS, rk_trace_i64(b, RK_M_ADDRESS, row));
+	e.p = put_note(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = put_odd_times(e.p, &s);
+	e.p = put_note(e.p, PF_NOTE_CORRELATION, rk_trace_i64(b, RK_M_CORRELATION, row));
 	rk_pfw_close(w, &e, s.start);
 	return count_memory(w, b, row, process, s.start, err);
-}
-
-int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
-{
-	return each_in_order(w, b, RK_M_START, RK_M_DURATION, allocation, err);
 }
 
 /* ---- samples ---- */
@@ -583,7 +587,64 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	return 0;
 }
 
-int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+/* ---- all tables ---- */
+
+/* Rows that start together, the longest first: what lies inside another must begin after it. */
+static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
 {
-	return each_row(w, b, NULL, sample, err);
+	for (size_t i = 1; i < n && n <= RUN_MAX; i++) {
+		uint32_t row = rows[i];
+		int64_t d = rk_trace_i64(b, duration, row);
+		size_t at = i;
+
+		for (; at && rk_trace_i64(b, duration, rows[at - 1]) < d; at--)
+			rows[at] = rows[at - 1];
+		rows[at] = row;
+	}
+}
+
+int rk_pfw_rows(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	static const struct {
+		int (*put)(struct pf_writer *w, const struct rk_batch *b, size_t row,
+			   struct rk_error *err);
+		bool nests; /* rows may lie inside each other */
+		unsigned start, duration;
+	} tables[RK_NTABLES] = {
+		[RK_KERNELS] = { kernel },
+		[RK_MEMCPY] = { copy },
+		[RK_MEMALLOC] = { allocation, true, RK_M_START, RK_M_DURATION },
+		[RK_API] = { call, true, RK_A_START, RK_A_DURATION },
+		[RK_MARKERS] = { marker, true, RK_R_START, RK_R_DURATION },
+		[RK_SAMPLES] = { sample },
+	};
+	enum rk_table t = b->schema->table;
+	unsigned start = tables[t].start, duration = tables[t].duration;
+	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
+	size_t from = 0;
+	int rc;
+
+	if (!tables[t].put)
+		return 0;
+	if (!rows)
+		return rk_fail_nomem(err);
+	w->rows = rows;
+	for (size_t i = 0; i < b->nrows; i++) {
+		rows[i] = (uint32_t)i;
+		if (tables[t].nests && i &&
+		    rk_trace_i64(b, start, i) != rk_trace_i64(b, start, from)) {
+			longest_first(b, duration, rows + from, i - from);
+			from = i;
+		}
+	}
+	if (tables[t].nests)
+		longest_first(b, duration, rows + from, b->nrows - from);
+	if (t == RK_KERNELS)
+		w->nfields = b->schema->nfields;
+	for (size_t i = 0; i < b->nrows; i++) {
+		if ((rc = tables[t].put(w, b, rows[i], err)) < 0 ||
+		    (rc = rk_pfw_flush(w, false, err)) < 0)
+			return rc;
+	}
+	return 0;
 }

@@ -1,14 +1,10 @@
-/* slices.c - one table after another; where a slice goes, ends in their order, who caused what. */
+/* slices.c - one table after another; where a slice goes, ends in their order. */
 #include "write/perfetto/perfetto.h"
 
 #include "base/alloc.h"
 #include "base/num.h"
 
-enum {
-	OPEN_MAX = 1 << 16,
-	PAGE_BITS = 12, /* ids on a page of struct pf_writer */
-	PAGES_MAX = 1 << 14,
-};
+enum { OPEN_MAX = 1 << 16 };
 
 /* ---- ends ---- */
 
@@ -120,74 +116,6 @@ int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest
 	return rk_pfw_describe(w, s->track) ? 1 : rk_fail_nomem(err);
 }
 
-/* ---- correlation ids ---- */
-
-void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation)
-{
-	uint64_t at = (uint64_t)correlation >> PAGE_BITS;
-	int64_t page = rk_map_get(&w->page_at, process, at);
-	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
-	uint64_t(*pages)[64];
-
-	if (page < 0 && w->npages < PAGES_MAX) {
-		pages = rk_grow(w->pages, &w->cap_pages, w->npages + 1, sizeof(*pages));
-		if (pages) {
-			w->pages = pages;
-			page = (int64_t)w->npages;
-			for (unsigned i = 0; i < 64; i++)
-				pages[page][i] = 0;
-		}
-		if (page >= 0 && rk_map_put(&w->page_at, process, at, (uint32_t)page))
-			w->npages++;
-		else
-			page = -1;
-	}
-	if (page < 0)
-		w->pages_full = true;
-	else
-		w->pages[page][bit / 64] |= UINT64_C(1) << bit % 64;
-}
-
-bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation)
-{
-	int64_t page = rk_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
-	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
-
-	if (page < 0)
-		return w->pages_full;
-	return w->pages[page][bit / 64] >> bit % 64 & 1;
-}
-
-/* ---- what all slices may have ---- */
-
-uint32_t rk_pfw_process(struct pf_writer *w, const struct rk_batch *b, unsigned pid, unsigned rank,
-			unsigned node, size_t row)
-{
-	int64_t p = rk_tracks_process(&w->tracks, rk_trace_i64(b, pid, row),
-				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
-
-	if (p < 0) {
-		w->buf.bad = true;
-		return 0;
-	}
-	return (uint32_t)p;
-}
-
-uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s)
-{
-	if (!s->odd)
-		return p;
-	p = rk_pfw_note(p, PF_NOTE_BEGIN + 1, s->start);
-	return rk_pfw_note(p, PF_NOTE_END + 1, s->end);
-}
-
-uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation)
-{
-	uint64_t flow = w->tracks.processes[process].flow;
-
-	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
-}
-
 /* ---- the writer: one table after another, and the warnings at the end ---- */
 
 enum { FLUSH_BYTES = 256 << 10, BUFFER_MAX = 128 << 20, TEXT_MAX = 64 << 20 };
@@ -225,13 +153,6 @@ static void perfetto_scope(struct rk_writer *base, const struct rk_trace_scope *
 
 static int perfetto_batch(struct rk_writer *base, const struct rk_batch *b, struct rk_error *err)
 {
-	static int (*const rows[RK_NTABLES])(struct pf_writer *, const struct rk_batch *,
-					     struct rk_error *) = {
-		[RK_AGENTS] = rk_pfw_agents,   [RK_PROCESSES] = rk_pfw_processes,
-		[RK_KERNELS] = rk_pfw_kernels, [RK_MEMCPY] = rk_pfw_copies,
-		[RK_MEMALLOC] = rk_pfw_memory, [RK_API] = rk_pfw_calls,
-		[RK_MARKERS] = rk_pfw_markers, [RK_SAMPLES] = rk_pfw_samples,
-	};
 	struct pf_writer *w = (struct pf_writer *)base;
 	enum rk_table t = b->schema->table;
 	int rc = 0;
@@ -239,9 +160,14 @@ static int perfetto_batch(struct rk_writer *base, const struct rk_batch *b, stru
 	if (t != w->table)
 		rc = end_table(w, err);
 	w->table = t;
-	if (rc < 0 || !rows[t])
+	if (rc < 0)
 		return rc;
-	rc = rows[t](w, b, err);
+	if (t == RK_AGENTS)
+		rc = rk_pfw_agents(w, b, err);
+	else if (t == RK_PROCESSES)
+		rc = rk_pfw_processes(w, b, err);
+	else
+		rc = rk_pfw_rows(w, b, err);
 	if (rc < 0)
 		return rc;
 	return rk_pfw_flush(w, false, err);
