@@ -124,7 +124,7 @@ void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, s
 		rk_bytes_puts(out, i ? ",\n  {\"kind\":" : "\n  {\"kind\":");
 		rk_json_string(out, w->kind, strlen(w->kind));
 		rk_bytes_puts(out, ",\"file\":");
-		rk_put_json_text(out, w->file[0] ? w->file : NULL);
+		rk_put_json_text(out, rk_text_or(w->file, NULL));
 		rk_bytes_puts(out, ",\"line\":");
 		if (w->line)
 			rk_bytes_printf(out, "%" PRIu64, w->line);

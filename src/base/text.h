@@ -59,6 +59,12 @@ static inline int rk_by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* The text itself, `other` for NULL and for "". */
+static inline const char *rk_text_or(const char *s, const char *other)
+{
+	return s && *s ? s : other;
+}
+
 /* The part after the last slash; borrowed. */
 const char *rk_base_name(const char *path);
 

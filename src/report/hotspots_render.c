@@ -14,11 +14,6 @@ static const char *from_name(enum rk_hotspot_from from)
 	return from == RK_FROM_PC_SAMPLES ? "pc_samples" : "thread_trace";
 }
 
-static void put_text(struct rk_bytes *out, const char *s)
-{
-	rk_put_json_text(out, s && *s ? s : NULL);
-}
-
 static void put_count(struct rk_bytes *out, const char *key, uint64_t v)
 {
 	rk_bytes_printf(out, ",\"%s\":%" PRIu64, key, v);
@@ -55,11 +50,11 @@ static void json_spots(struct rk_bytes *out, const char *key, const struct rk_ho
 		rk_bytes_puts(out, i ? ",\n    {" : "\n    {");
 		if (s->instruction) {
 			rk_bytes_puts(out, "\"instruction\":");
-			put_text(out, s->instruction);
+			rk_put_json_text(out, rk_text_or(s->instruction, NULL));
 			rk_bytes_put_u8(out, ',');
 		}
 		rk_bytes_puts(out, "\"source\":");
-		put_text(out, s->source);
+		rk_put_json_text(out, rk_text_or(s->source, NULL));
 		if (s->instruction && from == RK_FROM_THREAD_TRACE)
 			put_count(out, "vaddr", (uint64_t)s->vaddr);
 		put_numbers(out, s, from, s->percent);
@@ -75,7 +70,7 @@ void rk_hotspots_json_array(struct rk_bytes *out, const struct rk_hotspots *h)
 		const struct rk_hotspot_kernel *k = &h->kernels[i];
 
 		rk_bytes_puts(out, i ? ",\n  {\"kernel\":" : "\n  {\"kernel\":");
-		put_text(out, k->name);
+		rk_put_json_text(out, rk_text_or(k->name, NULL));
 		rk_bytes_printf(out, ",\"from\":\"%s\",\"calls\":", from_name(k->from));
 		if (k->calls)
 			rk_bytes_printf(out, "%" PRIu64 ",\"total_ns\":%" PRId64, k->calls,
@@ -103,7 +98,7 @@ static void hotspots_json(struct rk_bytes *out, const void *what,
 	rk_bytes_puts(out, ",\n \"unsampled\":[");
 	for (size_t i = 0; i < h->nsilent; i++) {
 		rk_bytes_puts(out, i ? ",\n  {\"name\":" : "\n  {\"name\":");
-		put_text(out, h->silent[i].name);
+		rk_put_json_text(out, rk_text_or(h->silent[i].name, NULL));
 		rk_bytes_printf(out, ",\"calls\":%" PRIu64 ",\"total_ns\":%" PRId64 "}",
 				h->silent[i].calls, h->silent[i].total_ns);
 	}
@@ -178,7 +173,7 @@ static void put_totals(struct page *p)
 {
 	const struct rk_hotspot_kernel *k = p->k;
 	const struct rk_hotspot *s = &k->sum;
-	const char *name = *k->name ? k->name : "(unknown kernel)";
+	const char *name = rk_text_or(k->name, "(unknown kernel)");
 
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
@@ -261,7 +256,7 @@ static void put_spot(struct page *p, const struct rk_hotspot *s, size_t columns,
 	else if (*s->source) /* without its folders, to leave room for the instruction */
 		rk_bytes_printf(&text, "%s  (%s)", s->instruction, rk_base_name(s->source));
 	else
-		rk_bytes_puts(&text, *s->instruction ? s->instruction : "(unknown instruction)");
+		rk_bytes_puts(&text, rk_text_or(s->instruction, "(unknown instruction)"));
 	rk_page_rest(&p->page, text.bad ? "" : rk_bytes_str(&text), used);
 	rk_bytes_release(&text);
 }

@@ -43,7 +43,7 @@ static void json_row(struct rk_bytes *out, const struct rk_report_row *row, cons
 	rk_put_json_text(out, row->name);
 	if (by) {
 		key(out, by);
-		rk_bytes_puts(out, row->key[0] ? row->key : "null");
+		rk_bytes_puts(out, rk_text_or(row->key, "null"));
 	}
 	rk_bytes_printf(out, ",\"calls\":%" PRIu64, row->calls);
 	put_if(out, "total_ns", row->total_ns, row->timed);
@@ -134,10 +134,10 @@ void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_rend
 		rk_bytes_puts(out, "{\"path\":");
 		rk_put_json_text(out, f->path);
 		key(out, "format");
-		rk_put_json_text(out, f->format[0] ? f->format : NULL);
+		rk_put_json_text(out, rk_text_or(f->format, NULL));
 		put_bool(out, "used", f->used);
 		key(out, "reason");
-		rk_put_json_text(out, f->reason[0] ? f->reason : NULL);
+		rk_put_json_text(out, rk_text_or(f->reason, NULL));
 		rk_bytes_put_u8(out, '}');
 	}
 	rk_bytes_put_u8(out, ']');
@@ -284,6 +284,11 @@ static void put_heading(struct page *p, const struct widths *w)
 	rk_page_last(&p->page, "  Name");
 }
 
+static void time_cell(struct page *p, int64_t ns, bool known)
+{
+	rk_page_time(&p->page, known ? (double)ns : NAN);
+}
+
 static void energy_cell(struct page *p, double joule)
 {
 	rk_put_energy(&p->page.cell, joule);
@@ -306,14 +311,15 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	else
 		rk_bytes_puts(p->out, "     -");
 	rk_page_bar(&p->page, share && w->most > 0 ? row->percent / w->most : 0);
-	rk_page_paint(&p->page, heat[0] ? RK_NORMAL : "");
-	rk_page_time(&p->page, row->timed ? (double)row->total_ns : NAN);
+	if (heat[0])
+		rk_page_paint(&p->page, RK_NORMAL);
+	time_cell(p, row->total_ns, row->timed);
 	rk_page_count(&p->page, row->calls, w->calls);
 	rk_page_time(&p->page, row->mean_ns);
 	rk_page_time(&p->page, row->median_ns);
 	if (p->extremes) {
-		rk_page_time(&p->page, row->min_ns < 0 ? NAN : (double)row->min_ns);
-		rk_page_time(&p->page, row->max_ns < 0 ? NAN : (double)row->max_ns);
+		time_cell(p, row->min_ns, row->min_ns >= 0);
+		time_cell(p, row->max_ns, row->max_ns >= 0);
 	}
 	if (w->energy) {
 		energy_cell(p, row->energy_j);
@@ -330,8 +336,8 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 		energy_cell(p, calls > 0 ? row->energy_j / calls : NAN);
 	}
 	if (w->key)
-		rk_page_word(&p->page, row->key[0] ? row->key : "-", w->key);
-	rk_page_rest(&p->page, row->name[0] ? row->name : "(no name)", w->before_name);
+		rk_page_word(&p->page, rk_text_or(row->key, "-"), w->key);
+	rk_page_rest(&p->page, rk_text_or(row->name, "(no name)"), w->before_name);
 }
 
 /* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s", and the rows below it. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/page.h"
+#include "base/text.h"
 #include "report/report_parts.h"
 #include "table/table.h"
 
@@ -128,7 +129,7 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 static void put_name(struct rk_bytes *out, const char *before, const char *text)
 {
 	rk_bytes_puts(out, before);
-	rk_put_json_text(out, text[0] ? text : NULL);
+	rk_put_json_text(out, rk_text_or(text, NULL));
 }
 
 static void put_real(struct rk_bytes *out, const char *before, double v)
@@ -187,7 +188,8 @@ static void value_cell(struct rk_page *p, double v, const char *unit)
 		rk_put_energy(&p->cell, v);
 	} else {
 		rk_bytes_printf(&p->cell, fabs(v) < 1e3 ? "%.4g" : "%.0f", v);
-		rk_bytes_puts(&p->cell, unit[0] ? " " : "");
+		if (unit[0])
+			rk_bytes_put_u8(&p->cell, ' ');
 		rk_put_printable(&p->cell, unit, strnlen(unit, 8), p->look->utf8);
 	}
 	rk_page_right(p, VALUE_COLUMNS);
@@ -236,7 +238,7 @@ void rk_samples_text(struct rk_page *p, const struct rk_report_own *own)
 		value_cell(p, s->mean, s->unit);
 		value_cell(p, s->max, s->unit);
 		value_cell(p, s->min, s->unit);
-		rk_page_rest(p, s->metric[0] ? s->metric : "(no name)",
+		rk_page_rest(p, rk_text_or(s->metric, "(no name)"),
 			     gpu + count + 3 * VALUE_COLUMNS + 5 + 2);
 	}
 	if (shown < own->nsamples)
@@ -430,7 +432,7 @@ void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
 		/* samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)" */
 		rk_bytes_puts(p->out, "  ");
 		rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
-		rk_bytes_printf(p->out, "%sGPU ", d->node[0] ? " " : "");
+		rk_bytes_puts(p->out, d->node[0] ? " GPU " : "GPU ");
 		put_gpu(p->out, d->device);
 		if (number >= 0)
 			rk_bytes_printf(p->out, " (device %" PRId64 ")", number);

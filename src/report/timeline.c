@@ -343,8 +343,8 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 	size_t n = w->ndevices, out = 0;
 	const struct rk_key3 *all = t->devices.v;
 	bool nodes = false, ranks = false; /* which parts of the names differ */
-	struct named *list = rk_calloc(n ? n : 1, sizeof(*list));
-	struct rk_trace_device *facts = rk_calloc(n ? n : 1, sizeof(*facts));
+	struct named *list = rk_calloc(n, sizeof(*list));
+	struct rk_trace_device *facts = rk_calloc(n, sizeof(*facts));
 
 	if (!list || !facts) {
 		rk_free(list);
