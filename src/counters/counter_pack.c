@@ -157,7 +157,7 @@ static void place_greedily(struct solver *s)
 	place_rest(s);
 }
 
-/* Runs the item fits in, those that share most with it first; at most one of the empty ones. */
+/* Passes the item fits in, those that share most with it first; at most one of the empty ones. */
 static size_t candidates(const struct solver *s, const struct rk_pack_item *item, uint16_t *ret)
 {
 	size_t n = 0, shared[CANDIDATES_MAX];

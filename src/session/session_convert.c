@@ -320,15 +320,21 @@ static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 
 /* ---- what our own collectors report ---- */
 
+/* Adds "N: why" to what is dropped under `what`. */
 static void drop_count(struct rk_session *s, const char *what, uint64_t n, const char *why)
 {
-	char text[160];
+	const char *before = rk_list_value(&s->record.dropped, what);
+	char text[640];
 
-	snprintf(text, sizeof(text), "%" PRIu64 ": %s", n, why);
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%s%s%" PRIu64 ": %s", before ? before : "",
+		 before ? "; " : "", n, why);
 	drop(s, what, text);
 }
 
-static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
+/* Records that were lost, over all processes, and the error of the clocks. */
+static void read_recorders(struct rk_session *s)
 {
 	static const char *const reasons[RK_RAW_REASONS] = {
 		[RK_RAW_FULL] = "the file reached its size limit (--tool-args limit=SIZE)",
@@ -338,25 +344,7 @@ static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 		[RK_RAW_BUSY] = "all buffers were in use",
 		[RK_RAW_SOURCE] = "lost by the vendor's runtime",
 	};
-
-	for (unsigned i = 0; i < RK_RAW_REASONS; i++)
-		if (info->dropped_for[i])
-			drop_count(s, "records", info->dropped_for[i],
-				   reasons[i] ? reasons[i] : "unknown reason");
-	if (info->pending)
-		drop_count(s, "operations", info->pending, "still in flight at the end");
-	if (info->note[0])
-		drop(s, info->collector, info->note);
-	/* CUPTI keeps records until it is flushed, and does not report how many. */
-	if (!info->clean && !strcmp(info->collector, "cupti"))
-		drop(s, "end",
-		     "a process did not exit normally: records that CUPTI had not "
-		     "delivered are lost (see --tool-args flush=MS)");
-}
-
-/* Records that were lost, and the error of the clocks. */
-static void read_recorders(struct rk_session *s)
-{
+	uint64_t lost[RK_RAW_REASONS] = { 0 }, pending = 0;
 	struct rk_error err = { 0 };
 	struct rk_rkraw_info info;
 	struct rk_walk w = { 0 };
@@ -370,9 +358,21 @@ static void read_recorders(struct rk_session *s)
 			continue;
 		if (info.clock_error_ns > s->record.clock_error_ns)
 			s->record.clock_error_ns = info.clock_error_ns;
-		add_lost(s, &info);
+		for (unsigned k = 0; k < RK_RAW_REASONS; k++)
+			lost[k] += rk_min(info.dropped_for[k], UINT64_MAX - lost[k]);
+		pending += rk_min(info.pending, UINT64_MAX - pending);
+		if (info.note[0])
+			drop(s, info.collector, info.note);
+		/* CUPTI keeps records until it is flushed, and does not report how many. */
+		if (!info.clean && !strcmp(info.collector, "cupti"))
+			drop(s, "end",
+			     "a process did not exit normally: records that CUPTI had not "
+			     "delivered are lost (see --tool-args flush=MS)");
 	}
 	rk_walk_release(&w);
+	for (unsigned k = 0; k < RK_RAW_REASONS; k++)
+		drop_count(s, "records", lost[k], reasons[k] ? reasons[k] : "unknown reason");
+	drop_count(s, "operations", pending, "still in flight at the end");
 }
 
 /* ---- the tables ---- */

@@ -612,6 +612,10 @@ def rockit_run_says_what_was_lost(place):
     run = json.loads((directory / "run.json").read_text())
     assert done.returncode == 0
     assert run["ledger"]["dropped"]["records"] == "185: lost by the vendor's runtime", run
+    twice = ["sh", "-c", '"$0" run 1000; exec "$0" run 1000', APP]
+    done, directory = profiled(place, "--force", app=twice, mode="drop=7")
+    ledger = json.loads((directory / "run.json").read_text())["ledger"]
+    assert ledger["dropped"]["records"] == "370: lost by the vendor's runtime", ledger
     held, directory = profiled(place, "--force", app=[APP, "run", 10], mode="held")
     assert held.returncode == 0 and "CUPTI is in use" in held.stderr, held.stderr
     ledger = json.loads((directory / "run.json").read_text())["ledger"]
