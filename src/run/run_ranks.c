@@ -415,14 +415,12 @@ const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t ra
 
 int rk_run_places(struct rk_run *run, struct rk_error *err)
 {
-	const struct rk_rank_place *end;
 	int rc = gather(run, err);
 
 	if (rc < 0)
 		return rc;
 	choose(run);
 	/* a file of a skipped place is skipped */
-	end = run->places.v + run->places.n;
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 		const struct rk_rank_place *p;
@@ -434,7 +432,7 @@ int rk_run_places(struct rk_run *run, struct rk_error *err)
 			continue;
 		len = name_place(f->path, f->record, &name, &hive);
 		p = rk_run_place_of(run, f->rank);
-		for (; p && p < end && p->rank == f->rank; p++) {
+		for (; p && p < run->places.v + run->places.n && p->rank == f->rank; p++) {
 			if (strncmp(p->folder, name, len) != 0 || p->folder[len] || !fates[p->fate])
 				continue;
 			f->left_out = fates[p->fate];
