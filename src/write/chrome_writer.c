@@ -1,10 +1,10 @@
 /*
- * chrome_writer.c - a run as Chrome's trace events in JSON, with the categories and arguments that
- * PyTorch's profiler uses, so that tools made for its traces (our kineto reader is one) read these.
+ * chrome_writer.c - writes a run as Chrome trace events (JSON). Categories and arguments are those
+ * of PyTorch's profiler, so tools for its traces (including our kineto reader) can read the file.
  *
- * Times are microseconds with three decimals, made from whole nanoseconds. Slices that cross on one
- * track stand on further lanes, as in the Perfetto trace. A launch and what it caused are joined by
- * a flow.
+ * Times are microseconds with three decimals, computed from whole nanoseconds. Slices that overlap
+ * on one track go to further lanes, as in the Perfetto trace. A flow joins a launch and the work it
+ * caused.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 enum {
 	FLUSH_BYTES = 256 << 10,
 	BUFFER_MAX = 256 << 20,
-	FIRST_MADE_TID = 1 << 23, /* for tracks that are not threads: above Linux's largest */
+	FIRST_MADE_TID = 1 << 23, /* for tracks that are not threads; above Linux's largest tid */
 };
 
 struct chrome {
@@ -33,11 +33,11 @@ struct chrome {
 	uint64_t no_time, crowded;
 };
 
-/* One slice: where and when. */
+/* Position and times of one slice. */
 struct slice {
 	uint32_t process, track;
 	int64_t start, duration;
-	int64_t correlation; /* of a flow, RK_NONE: none */
+	int64_t correlation; /* id of its flow, RK_NONE: none */
 };
 
 /* ---- pieces ---- */
@@ -56,7 +56,7 @@ static void put_comma(struct rk_bytes *out)
 		rk_bytes_put_u8(out, ',');
 }
 
-/* An argument, `key` with quotes and colon; one that is not known is left out. */
+/* Writes an argument; `key` includes quotes and colon. Unknown values are skipped. */
 static void put_arg(struct rk_bytes *out, const char *key, int64_t v)
 {
 	if (v == RK_NONE)
@@ -87,7 +87,7 @@ static void put_name(struct chrome *c, const char *key, uint32_t id)
 	rk_json_string(&c->text, s, len);
 }
 
-/* What `name` holds: nothing, when there was no memory for it. */
+/* Writes the text in c->name; it is empty if there was no memory for it. */
 static void put_held(struct chrome *c)
 {
 	rk_json_string(&c->text, c->name.len ? (const char *)c->name.data : "", c->name.len);
@@ -139,7 +139,7 @@ static void describe_process(struct chrome *c, uint32_t process)
 	put_metadata(c, "process_name", process, 0);
 }
 
-/* 1: the slice has a lane, which is called "GPU 4 queue 1 (2)" or so; 0: it cannot be shown. */
+/* 1: the slice has a lane, named like "GPU 4 queue 1 (2)"; 0: it cannot be shown. */
 static int place(struct chrome *c, struct slice *s, bool nest, struct rk_error *err)
 {
 	struct rk_track *t;
@@ -188,7 +188,10 @@ static void put_where(struct chrome *c, const struct slice *s)
 	put_micro(&c->text, ",\"ts\":", s->start);
 }
 
-/* Viewers drop a slice that ends before it starts: it gets duration 0, and the recorded one as an argument. */
+/*
+ * Viewers drop slices that end before they start: write duration 0 and the recorded one as an
+ * argument.
+ */
 static void put_duration(struct chrome *c, int64_t duration)
 {
 	put_micro(&c->text, ",\"dur\":", rk_max_i64(duration, 0));
@@ -197,7 +200,7 @@ static void put_duration(struct chrome *c, int64_t duration)
 		put_micro(&c->text, "\"recorded dur\":", duration);
 }
 
-/* Up to the arguments; `text` ends before the name. */
+/* Writes the event up to its arguments; `text` is everything before the name. */
 static void open_slice(struct chrome *c, const char *text, uint32_t name, const struct slice *s)
 {
 	begin_event(c, text);
@@ -206,7 +209,10 @@ static void open_slice(struct chrome *c, const char *text, uint32_t name, const 
 	put_duration(c, s->duration);
 }
 
-/* `step`: "s" at the call, "f" at what it caused. Ids are of the whole trace, so the process is part of them. */
+/*
+ * `step`: "s" at the call, "f" at the work it caused. Ids are global to the trace, so they include
+ * the process.
+ */
 static void put_flow(struct chrome *c, const struct slice *s, char step)
 {
 	if (s->correlation <= 0 || !(c->tracks.scope.tables >> RK_API & 1))
@@ -219,7 +225,7 @@ static void put_flow(struct chrome *c, const struct slice *s, char step)
 	rk_bytes_puts(&c->text, step == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
-/* The thread, where the track's number is not its own. */
+/* Writes the thread if the track's tid is a different one. */
 static void put_thread(struct chrome *c, const struct slice *s, int64_t tid)
 {
 	if (tid_of(c, s->track) != tid)
@@ -254,7 +260,7 @@ static uint32_t process_of(struct chrome *c, const struct rk_batch *b, unsigned 
 	return (uint32_t)p;
 }
 
-/* A track of a device of the process. */
+/* A track below a device of the process. */
 static uint32_t device_track(struct chrome *c, uint32_t process, int64_t device,
 			     enum rk_track_kind kind, int64_t key)
 {
@@ -367,7 +373,9 @@ static int allocation(struct chrome *c, const struct rk_batch *b, size_t row, st
 	return 0;
 }
 
-/* The domain is the category; what a reader would not know for one of calls gets the ending. */
+/*
+ * The domain is the category; "_api" is appended if a reader would not recognize it as API calls.
+ */
 static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	static const char *const known[] = { "_api", "_API", "_runtime", "_driver", "_API_EXT" };
@@ -529,7 +537,7 @@ static void chrome_close(struct rk_writer *base)
 	rk_free(c);
 }
 
-/* In this order and without a blank: so a file of ours is known. */
+/* rk_writer_made() recognizes our files by these exact bytes: keep the order, add no blanks. */
 static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
 static int chrome_open(struct rk_output *out, const struct rk_schema *schema,

@@ -1,4 +1,4 @@
-/* text_writer.c - rows as lines of text: CSV and JSON lines. */
+/* text_writer.c - writes rows as lines of text: CSV and JSON lines. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum {
 	FLUSH_BYTES = 256 << 10,
-	NUMBER_BYTES = 32, /* the longest number */
+	NUMBER_BYTES = 32, /* upper limit for one number */
 	NAME_CELLS = 16384,
 	NAME_BYTES_MAX = 2 << 20,
 	ROW_MAX_BYTES = 64 << 20,
@@ -21,9 +21,9 @@ struct name_cell {
 };
 
 /*
- * Most columns of most batches are all null, so the text before each cell that is not (commas,
- * or keys with null) is built once per batch. A row is then frame, cell, frame, cell, ...,
- * last frame.
+ * Most columns of most batches are all null. The constant text between the other cells (commas,
+ * keys, nulls) is therefore built once per batch. A row is then frame, cell, frame, cell, ..., last
+ * frame.
  */
 struct frame_cell {
 	unsigned field;
@@ -39,9 +39,9 @@ struct text_rows {
 	const struct rk_schema *schema; /* borrowed */
 	struct rk_strtab *names;        /* borrowed */
 	struct rk_bytes text;           /* not yet written */
-	struct rk_bytes frame;          /* what stands around the cells */
+	struct rk_bytes frame;          /* constant text between the cells */
 	struct frame_cell *cells;
-	struct rk_bytes name_text; /* names as cells, each once */
+	struct rk_bytes name_text; /* names formatted as cells, each once */
 	struct name_cell *names_made;
 };
 
@@ -97,7 +97,9 @@ static int flush(struct text_rows *t, struct rk_error *err)
 	return rc;
 }
 
-/* Fills `cells` and `frame` for a batch; returns the number of cells, the last frame after them. */
+/*
+ * Fills `cells` and `frame` for a batch. Returns the number of cells; the last frame follows them.
+ */
 static size_t make_frames(struct text_rows *t, const struct rk_batch *b)
 {
 	size_t n = 0, from = 0;
@@ -123,7 +125,7 @@ static size_t make_frames(struct text_rows *t, const struct rk_batch *b)
 	return n;
 }
 
-/* Text of fixed length; the room is there. */
+/* The caller has reserved the room. */
 static void put_raw(struct rk_bytes *out, const void *p, size_t len)
 {
 	memcpy(out->data + out->len, p, len);
@@ -131,8 +133,8 @@ static void put_raw(struct rk_bytes *out, const void *p, size_t len)
 }
 
 /*
- * The name as a cell, made once: traces have few names and many rows. NULL when there is no room
- * for one more, or no memory: then it is made each time.
+ * The name formatted as a cell. It is cached, since traces have few names and many rows. NULL when
+ * the cache is full or out of memory: the caller then formats the name itself.
  */
 static const struct name_cell *name_cell(struct text_rows *t, uint32_t id)
 {
@@ -155,7 +157,7 @@ static const struct name_cell *name_cell(struct text_rows *t, uint32_t id)
 	return cell->made ? cell : NULL;
 }
 
-/* Keeps `room` for the rest of the row. */
+/* Reserves `room` bytes for the rest of the row. */
 static void put_name(struct text_rows *t, uint32_t id, size_t room)
 {
 	const struct name_cell *cell = name_cell(t, id);
@@ -176,8 +178,8 @@ static void put_name(struct text_rows *t, uint32_t id, size_t room)
 }
 
 /*
- * Room for all that is not a name is made first, so that most cells need not ask. Neither format has a
- * word for "not a number"; it is written as missing.
+ * Reserves room for everything but names first, so that most cells need no check. Neither format
+ * can express NaN or infinity; they are written as missing.
  */
 static void put_row(struct text_rows *t, const struct rk_batch *b, size_t ncells, size_t row)
 {

@@ -7,11 +7,11 @@
 #include "base/alloc.h"
 
 enum {
-	FIRST_MADE_PID = 1 << 22, /* past the largest that Linux gives */
+	FIRST_MADE_PID = 1 << 22, /* above Linux's largest pid */
 	PROCESSES_MAX = 1 << 14,
 };
 
-/* ---- making ---- */
+/* ---- creating tracks ---- */
 
 /* 0: no memory. */
 static uint32_t add(struct rk_tracks *t, struct rk_track track)
@@ -66,7 +66,7 @@ uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 
 	if (at >= 0)
 		return (uint32_t)at;
-	if (t->n >= RK_TRACKS_MAX) { /* further ones of its kind share one */
+	if (t->n >= RK_TRACKS_MAX) { /* further tracks of this kind share one */
 		t->shared++;
 		if (!t->rest[kind])
 			t->rest[kind] = add(t, track);
@@ -82,14 +82,17 @@ uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 
 /* ---- processes ---- */
 
-/* The same on every machine and in every run. */
+/* The result must not depend on the machine or the run, so this hash has no seed. */
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
 }
 
-/* An attempt that was given up may have taken it for this very trace. */
+/*
+ * A pid reserved by this same member counts as free: an abandoned attempt to write it may have
+ * reserved it.
+ */
 static bool is_taken(const struct rk_tracks *t, int64_t pid)
 {
 	int64_t by = t->scope.pids ? rk_map_get(t->scope.pids, 0, (uint64_t)pid) : -1;
@@ -97,7 +100,10 @@ static bool is_taken(const struct rk_tracks *t, int64_t pid)
 	return rk_map_get(&t->pids, 0, (uint64_t)pid) >= 0 || (by >= 0 && by != t->scope.member);
 }
 
-/* Viewers know a process by its pid alone; ranks of several nodes may have the same. < 0: no memory. */
+/*
+ * The pid to show, < 0: no memory. Viewers identify a process by its pid alone, but ranks on
+ * different nodes may have equal pids.
+ */
 static int64_t show_pid(struct rk_tracks *t, int64_t pid)
 {
 	if (pid == RK_NONE)
@@ -115,7 +121,7 @@ int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32
 {
 	struct rk_track_process p = { pid, rank, node, 0, 0, 0 };
 	uint32_t r = rank == RK_NONE ? 1u << 31 : (uint32_t)rank;
-	/* ids of names have 24 bits or so */
+	/* ids of names have about 24 bits */
 	uint64_t a = UINT64_C(1) << 63 | (uint64_t)node << 32 | r;
 	uint64_t h;
 	int64_t at;
@@ -152,7 +158,7 @@ int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32
 
 /* ---- lanes ---- */
 
-/* One more lane beside the last one. */
+/* Adds a lane next to the last one. */
 static uint32_t add_lane(struct rk_tracks *t, uint32_t last)
 {
 	const struct rk_track *of = &t->v[last];
@@ -231,7 +237,7 @@ void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_byte
 		rk_bytes_printf(out, "%snode %s", comma, rk_strtab_borrow(t->names, p->node, NULL));
 }
 
-/* The word before the number, the word without a number, the word for all others. */
+/* The word before a number, the word without a number, the word for the shared track. */
 static const struct {
 	const char *word, *alone, *rest;
 } words[RK_TRACK_NKINDS] = {

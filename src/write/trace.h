@@ -1,13 +1,13 @@
 /*
  * trace.h - the tracks of a trace that is being written.
  *
- * A tree: processes, below them threads and devices, below those queues and the like. Slices that
- * share a track must not cross, so a track has lanes: its own, and further ones beside it for
- * slices that do not fit. On a queue a slice fits when none is open; on a thread it may lie inside
- * one that is. Rows come in order of their start.
+ * Tracks form a tree: processes, below them threads and devices, below those queues and so on.
+ * Slices that share a track must not overlap partly, so a track has lanes: its own, and further
+ * ones next to it for slices that do not fit. On a queue a slice fits if no other is open; on a
+ * thread it may also be nested in an open one. Rows must come in order of their start.
  *
- * Memory is bounded: past RK_TRACKS_MAX tracks further ones share one track per kind, and past
- * RK_LANES_MAX lanes a slice has no place (RK_TRACK_FULL). Both are counted.
+ * Memory is bounded: past RK_TRACKS_MAX, further tracks share one track per kind, and past
+ * RK_LANES_MAX lanes a slice gets no lane (RK_TRACK_FULL). Both are counted.
  */
 #ifndef RK_TRACE_H
 #define RK_TRACE_H
@@ -28,10 +28,10 @@ enum rk_track_kind {
 	RK_TRACK_MEMORY,  /* of a thread */
 	RK_TRACK_DEVICE,  /* key: its number */
 	RK_TRACK_QUEUE,   /* of a device; key: its number */
-	RK_TRACK_STREAM,  /* the same where queues are not known */
+	RK_TRACK_STREAM,  /* of a device if its queues are unknown; key: stream */
 	RK_TRACK_COPIES,  /* of a device; key: stream */
 	RK_TRACK_SENSORS, /* a device of a node; key: its number */
-	RK_TRACK_COUNTER, /* key: what the writer likes */
+	RK_TRACK_COUNTER, /* key: chosen by the writer */
 	RK_TRACK_NKINDS
 };
 
@@ -39,35 +39,35 @@ struct rk_track {
 	enum rk_track_kind kind;
 	uint32_t parent;  /* 0: none */
 	uint32_t process; /* index of struct rk_track_process */
-	uint32_t lane;    /* 0: its own, 1..: beside it */
-	uint32_t next;    /* the lane beside it, 0: none */
+	uint32_t lane;    /* 0: the track itself, 1..: next to it */
+	uint32_t next;    /* next lane of the same track, 0: none */
 	int64_t key;
 	int64_t tid;    /* of its first slice; for writers */
 	uint64_t owner; /* for writers */
-	bool rest;      /* shared by all that came past the limit */
-	bool told;      /* for writers: it has been described */
-	int64_t *ends;  /* of open slices, the innermost last */
+	bool rest;      /* shared by all tracks past the limit */
+	bool told;      /* for writers: its description has been written */
+	int64_t *ends;  /* of open slices, innermost last */
 	uint32_t nends, cap;
 };
 
 struct rk_track_process {
 	int64_t pid, rank; /* RK_NONE: not known */
-	uint32_t node;     /* name, 0: not known */
-	int64_t shown_pid; /* no two processes have the same; 0: not known */
-	uint64_t flow;     /* no two processes have the same upper half */
+	uint32_t node;     /* id of its name, 0: not known */
+	int64_t shown_pid; /* unique in the trace; 0: not known */
+	uint64_t flow;     /* upper half: hash of the process; lower half: 0 */
 	uint32_t track;
 };
 
 struct rk_tracks {
 	const struct rk_strtab *names;
-	struct rk_track *v; /* v[0] is none; ids are places */
+	struct rk_track *v; /* the index is the id; v[0] is unused */
 	size_t n, cap;
-	struct rk_track_process *processes; /* processes[0]: nothing is known */
+	struct rk_track_process *processes; /* processes[0]: the unknown process */
 	size_t nprocesses, cap_processes;
 	struct rk_map at, pids;
 	struct rk_trace_scope scope;
 	uint32_t rest[RK_TRACK_NKINDS];
-	uint64_t shared; /* tracks that were asked for and not made, as often as asked */
+	uint64_t shared; /* requests for tracks past the limit (repeated ones count again) */
 };
 
 int rk_tracks_init(struct rk_tracks *t, const struct rk_strtab *names, struct rk_error *err);
@@ -75,26 +75,26 @@ void rk_tracks_release(struct rk_tracks *t);
 
 /* Index of the process; < 0: no memory. node: a name's id, 0 for none. */
 int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node);
-/* A track below `parent` (0: none), made when it is new; 0: no memory. */
+/* The track below `parent` (0: none); created if it is new. 0: no memory. */
 uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 			 enum rk_track_kind kind, int64_t key);
-/* The track of a process, 0 when nothing is known of it. */
+/* The track of a process, 0 for the unknown process. */
 static inline uint32_t rk_tracks_of(const struct rk_tracks *t, uint32_t process)
 {
 	return t->processes[process].track;
 }
 
-/* The lane of `track` for a slice from start to end; 0: no memory. */
+/* The lane of `track` for a slice from start to end. 0: no memory, RK_TRACK_FULL: no lane left. */
 uint32_t rk_tracks_lane(struct rk_tracks *t, uint32_t track, int64_t start, int64_t end, bool nest);
-/* Nothing is open any more: before rows of another table. */
+/* Closes all slices; call it before the rows of the next table. */
 void rk_tracks_settle(struct rk_tracks *t);
 
-/* How a track is called, without its lane, and with it ("queue 1 (2)"). Appended to `out`. */
+/* Appends the track's name, with its lane unless it is the first: "queue 1", "queue 1 (2)". */
 void rk_tracks_name(const struct rk_tracks *t, uint32_t track, struct rk_bytes *out);
-/* "pid 7, rank 3, node n1", what is known of it. */
+/* Appends "pid 7, rank 3, node n1", or the parts of it that are known. */
 void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_bytes *out);
 
-/* ---- values of a batch, RK_NONE where there is none ---- */
+/* ---- values of a batch; RK_NONE if missing ---- */
 
 static inline int64_t rk_trace_i64(const struct rk_batch *b, unsigned field, size_t row)
 {

@@ -1,9 +1,9 @@
 /*
- * writer.h - what an output format must offer. One const table per format.
+ * writer.h - the interface of an output format. One const table per format.
  *
- * Most formats hold one table per file. A `trace` holds a whole run: its batches are of all tables
- * that have times, one table after the other in the order of rk_trace_tables, each in order of its
- * times; batch->schema tells which. Agents and processes come before them.
+ * Most formats hold one table per file. A `trace` holds a whole run: it gets batches of all tables
+ * that have times, one table after the other in the order of rk_trace_tables, each sorted by time;
+ * batch->schema says which table. Agents and processes come before them.
  */
 #ifndef RK_WRITER_H
 #define RK_WRITER_H
@@ -15,34 +15,34 @@ struct rk_writer {
 	const struct rk_writer_ops *ops;
 };
 
-/* The place of a trace among others; all of it may be 0. */
+/* How a trace relates to other traces of an archive; zeros are fine. */
 struct rk_trace_scope {
-	uint32_t tables;     /* bits of the tables that will come */
-	struct rk_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */
-	uint32_t member;     /* this one's number there */
+	uint32_t tables;     /* bit set of the tables that will be written */
+	struct rk_map *pids; /* pids shown in traces of the archive -> member; NULL: no archive */
+	uint32_t member;     /* number of this trace in the archive */
 };
 
 struct rk_writer_ops {
-	const char *name; /* the word of `-f` */
+	const char *name; /* argument of `-f` */
 	const char *help;
 	const char *suffix; /* ".parquet" */
-	bool trace;         /* a file holds all tables */
+	bool trace;         /* one file holds all tables */
 	/*
 	 * `out` is borrowed: the caller commits or aborts it after finish and close. The schema is
 	 * NULL for a trace.
 	 */
 	int (*open)(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
 		    struct rk_writer **ret, struct rk_error *err);
-	/* Of a trace: may be called once, before the first batch. NULL for other formats. */
+	/* Traces only, NULL for other formats. May be called once, before the first batch. */
 	void (*scope)(struct rk_writer *w, const struct rk_trace_scope *scope);
 	/* Any number of rows; the batch is borrowed for the call. */
 	int (*batch)(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err);
-	/* After the last batch; writes what is held back. */
+	/* After the last batch; writes everything that is still buffered. */
 	int (*finish)(struct rk_writer *w, struct rk_error *err);
 	void (*close)(struct rk_writer *w);
 	/*
-	 * Of a trace: bytes that stand near the start of each file that this writer made, and that
-	 * no other program writes so.
+	 * Traces only: bytes near the start of every file of this writer that no other program
+	 * writes.
 	 */
 	const char *mark;
 	size_t mark_len;
@@ -56,10 +56,10 @@ extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_js
 /* All formats, NULL at the end (writers.c). */
 extern const struct rk_writer_ops *const rk_writers[];
 
-/* By name ("parquet") or by the suffix of a path; NULL when none fits. */
+/* By name ("parquet") or by the suffix of a path; NULL if there is none. */
 const struct rk_writer_ops *rk_writer_by_name(const char *name);
 const struct rk_writer_ops *rk_writer_by_path(const char *path);
-/* Whether a file that begins so is a trace that rockit wrote. */
+/* Whether a file with this beginning is a trace that rockit wrote. */
 bool rk_writer_made(const void *head, size_t len);
 
 #endif

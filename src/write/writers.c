@@ -1,4 +1,4 @@
-/* writers.c - the list of formats that can be written. */
+/* writers.c - the list of output formats. */
 #include "write/writer.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ const struct rk_writer_ops *const rk_writers[] = {
 	&rk_writer_perfetto, &rk_writer_chrome, NULL,
 };
 
-/* Names first; API calls after what they caused, so that a call knows whether it caused anything. */
+/* Names first. API calls after kernels and copies, so that we know whether a call caused any. */
 const enum rk_table rk_trace_tables[] = {
 	RK_AGENTS, RK_PROCESSES, RK_KERNELS, RK_MEMCPY,  RK_MEMALLOC,
 	RK_API,    RK_MARKERS,   RK_SAMPLES, RK_NTABLES,

@@ -1,4 +1,6 @@
-/* append.c - rows of a batch into the page that is being filled, and the distinct values of a column. */
+/*
+ * append.c - adds rows of a batch to the current page, and finds the distinct values of a column.
+ */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,13 +8,13 @@
 #include "base/num.h"
 #include "write/parquet/encode.h"
 
-/* The lowest k bits, 1 to 64 of them. */
+/* k is 1 to 64. */
 static uint64_t low_bits(size_t k)
 {
 	return UINT64_MAX >> (64 - k);
 }
 
-/* Up to 64 bits from any position; those past k are zero. */
+/* Reads k <= 64 bits at any position; the upper bits of the result are zero. */
 static uint64_t get_bits(const uint64_t *bits, size_t pos, size_t k)
 {
 	unsigned shift = pos % 64;
@@ -23,7 +25,7 @@ static uint64_t get_bits(const uint64_t *bits, size_t pos, size_t k)
 	return w & low_bits(k);
 }
 
-/* Overwrites k bits at any position; w has no others. */
+/* Overwrites k bits at any position; the other bits of w must be zero. */
 static void put_bits(uint64_t *bits, size_t pos, uint64_t w, size_t k)
 {
 	unsigned shift = pos % 64;
@@ -44,7 +46,7 @@ static void fill_bits(uint64_t *bits, size_t pos, size_t n, bool value)
 	}
 }
 
-/* Values that are there, moved together. */
+/* Appends the values that are not null, without gaps. */
 static void copy_sparse(struct rk_pq_column *c, const struct rk_column *from, size_t first,
 			size_t n, size_t filled)
 {
@@ -72,8 +74,8 @@ static void copy_sparse(struct rk_pq_column *c, const struct rk_column *from, si
 }
 
 /*
- * The bitmap is kept only while the page holds values and nulls both; whoever brings the other
- * kind first describes the rows that were there before.
+ * The bitmap is kept only while the page has both values and nulls. The first call that adds the
+ * other kind also fills in the bits of the earlier rows.
  */
 bool rk_pq_column_append(struct rk_pq_column *c, const struct rk_column *from, size_t first,
 			 size_t n)
@@ -111,12 +113,15 @@ bool rk_pq_column_append(struct rk_pq_column *c, const struct rk_column *from, s
 
 /* ---- the distinct values of a column, found while a page is encoded ---- */
 
-/* A table of its own: with the key in the slot a look-up takes 7 ns, with rk_index 19, with rk_map 25. */
+/*
+ * Not rk_map or rk_index: with the key in the slot a look-up takes 7 ns; rk_index takes 19 and
+ * rk_map 25.
+ */
 
 enum {
 	FIRST_CAP = 256,
 	SLOTS_PER_ENTRY = 2, /* at most half full */
-	TRIAL = 1024,        /* values after which "nearly all are new" means something */
+	TRIAL = 1024,        /* values to see before "nearly all are new" can be judged */
 };
 
 static void place(struct rk_pq_dict *d, uint64_t key, uint32_t idx)
@@ -176,7 +181,7 @@ struct mapping {
 	int rc;
 };
 
-/* A value met for the first time in this page, or ever: its index + 1, 0 to stop with m->rc. */
+/* Handles a value that is new to the page or the dictionary. Its index + 1; 0: stop with m->rc. */
 static __attribute__((noinline)) uint32_t meet(struct mapping *m, uint64_t v, size_t i)
 {
 	struct rk_pq_dict *d = m->d;
@@ -198,9 +203,9 @@ static __attribute__((noinline)) uint32_t meet(struct mapping *m, uint64_t v, si
 }
 
 /*
- * `size` and `direct` are constants where this is inlined. Values of a narrow span go through a
- * table of their own, without a hash. The look-up works on copies of what it needs, so that
- * writing to idx does not force it to load them again.
+ * `size` and `direct` are constants where this is inlined. Values in a narrow span are looked up
+ * directly in a table, without hashing. `slots` and `mask` are local copies, so that the stores to
+ * idx do not force reloading them.
  */
 static inline __attribute__((always_inline)) int map(struct mapping *m, const void *vals,
 						     size_t size, bool direct,

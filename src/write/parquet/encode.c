@@ -1,4 +1,4 @@
-/* encode.c - pages of a column: ranges, encodings, compression. */
+/* encode.c - encodes the pages of a column: ranges, encodings, compression. */
 #include "write/parquet/encode.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "codec/parquet/rle.h"
 #include "codec/thrift.h"
 
-/* The range of the page's numbers. NaN has no order: with one the chunk gets no statistics. */
+/* The range of the page's numbers. NaN has no order: a chunk with a NaN gets no statistics. */
 static void number_range(struct rk_pq_column *c, struct rk_pq_range *r)
 {
 	const void *vals = c->vals;
@@ -57,7 +57,7 @@ static void number_range(struct rk_pq_column *c, struct rk_pq_range *r)
 			min = v[i] < min ? v[i] : min;
 			max = v[i] > max ? v[i] : max;
 		}
-		/* Zeros of both signs are equal here and may not be to a reader: cover both. */
+		/* -0.0 and 0.0 are equal here but may differ for a reader: cover both. */
 		if (min == 0)
 			min = -0.0;
 		if (max == 0)
@@ -106,25 +106,25 @@ static void pq_range_join(struct rk_pq_range *r, const struct rk_pq_range *other
 		r->max = other->max;
 }
 
-/* ---- a page of values into bytes: which encoding, how, and compressed or not ---- */
+/* ---- encoding and compressing a page ---- */
 /*
- * Integers: a dictionary where values repeat, differences where they do not, plain where neither
- * helps. Doubles: a dictionary or plain. Strings: a dictionary unless nearly every row has a
- * text of its own. Booleans: runs and bits. The choice is made again for each page; once a
- * dictionary has not paid, it is left alone until the chunk ends.
+ * Integers: a dictionary if values repeat, else deltas, or plain if neither helps. Doubles: a
+ * dictionary or plain. Strings: a dictionary unless nearly every row has a different text.
+ * Booleans: RLE/bit-packed. Each page chooses again, but once the dictionary does not pay off it
+ * stays off for the rest of the chunk.
  */
 
 enum {
 	ZSTD_LEVEL = 1,
-	ZSTD_MIN_BYTES = 64, /* less is not worth a frame */
-	ZSTD_REST = 7,       /* pages left alone after one that did not shrink */
-	DICT_REST = 7,       /* chunks left alone after one without dictionary */
-	NARROW_BITS = 8,     /* indices this narrow need no comparison with differences */
+	ZSTD_MIN_BYTES = 64, /* a zstd frame does not pay off below this */
+	ZSTD_REST = 7,       /* pages to skip after one that did not shrink */
+	DICT_REST = 7,       /* chunks to skip after one without a dictionary */
+	NARROW_BITS = 8,     /* indices this narrow are not compared with deltas */
 	LEVELS_MAX = RK_PQ_PAGE_ROWS / 8 + RK_PQ_PAGE_ROWS / 64 * 8 + 64,
 	TEXT_MAX_BYTES = 512 << 20,
 };
 
-/* A page's values in the form that was chosen. */
+/* A page's values after encoding. */
 struct encoded {
 	enum rk_pq_encoding encoding;
 	const uint8_t *data;
@@ -197,7 +197,7 @@ void rk_pq_column_reset(struct rk_pq_column *c)
 	c->range.set = c->compressed = c->no_range = false;
 }
 
-/* The page compressed, when that saves an eighth or `always`; otherwise as it is. */
+/* Compresses the page if that saves an eighth, or if `always`; otherwise returns it unchanged. */
 static struct encoded squeeze(struct rk_pq_scratch *s, struct encoded e, bool always)
 {
 	size_t bound = ZSTD_compressBound(e.len), got;
@@ -216,7 +216,7 @@ struct page_sizes {
 	size_t levels; /* bytes */
 };
 
-/* A data page of version 2, header, levels and values, behind the chunk's other pages. */
+/* Appends a data page (version 2) to the chunk: header, levels and values. */
 static int put_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded raw,
 		    struct encoded stored, const uint8_t *levels, struct page_sizes size,
 		    const struct rk_pq_range *range)
@@ -266,7 +266,7 @@ static int put_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct enco
 	return 0;
 }
 
-/* Any number of rows without a value take a dozen bytes. */
+/* A page of nulls only; it takes about a dozen bytes for any number of rows. */
 static int put_null_page(struct rk_pq_column *c, struct rk_pq_scratch *s)
 {
 	uint8_t levels[16];
@@ -281,11 +281,11 @@ static int put_null_page(struct rk_pq_column *c, struct rk_pq_scratch *s)
 
 static unsigned index_width(const struct rk_pq_dict *d)
 {
-	/* Readers differ on a width of 0, all take 1. */
+	/* Readers disagree on a width of 0; all accept 1. */
 	return d->n > 2 ? rk_bits_width(d->n - 1) : 1;
 }
 
-/* Index pages begin with a byte that says how wide the indices are. */
+/* Index pages start with one byte: the bit width of the indices. */
 static struct encoded indices(struct rk_pq_column *c, struct rk_pq_scratch *s, size_t runs)
 {
 	unsigned width = index_width(&c->dict);
@@ -300,7 +300,10 @@ static struct encoded indices(struct rk_pq_column *c, struct rk_pq_scratch *s, s
 	return (struct encoded){ .encoding = RK_PQ_RLE_DICTIONARY, .data = s->packed, .len = len };
 }
 
-/* Whether the page's integers lie so close together that a table can take the hash's place. */
+/*
+ * The span of the page's integers if it is narrow enough for a table instead of hashing; else len
+ * 0.
+ */
 static struct rk_pq_span narrow_span(const struct rk_pq_column *c, const struct rk_pq_scratch *s,
 				     const struct rk_pq_range *range)
 {
@@ -308,7 +311,9 @@ static struct rk_pq_span narrow_span(const struct rk_pq_column *c, const struct 
 
 	if (c->type == RK_F64 || range->max - range->min >= RK_PQ_PAGE_ROWS)
 		return span;
-	/* A span of 32-bit numbers must not cross zero, where their unsigned values jump. */
+	/*
+	 * A span of 32-bit numbers must not cross zero, because their unsigned values wrap there.
+	 */
 	if (c->type == RK_I32 && (int64_t)range->min < 0)
 		return span;
 	span.base = range->min;
@@ -346,7 +351,7 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 		if (len < other.len)
 			other = (struct encoded){ RK_PQ_DELTA_BINARY_PACKED, s->alt, len };
 	}
-	/* A dictionary costs its indices, and half of what it grew by. */
+	/* A dictionary costs its indices plus half the size of its new entries. */
 	cost = rk_min(c->nvals * index_width(&c->dict) / 8, runs * 4);
 	cost += (c->dict.n - before) * size / 2;
 	if (rc == 0 && cost <= other.len) {
@@ -360,7 +365,7 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 	return 0;
 }
 
-/* Names may hold any bytes, the STRING type may not: new entries are replaced by valid text. */
+/* Names may contain any bytes, but STRING must be valid UTF-8: repair new entries that are not. */
 static int repair_entries(struct rk_pq_column *c, struct rk_pq_scratch *s, uint32_t first)
 {
 	for (uint32_t i = first; i < c->dict.n; i++) {
@@ -422,7 +427,7 @@ static size_t text_bytes(const struct rk_pq_column *c, const uint64_t *ids, cons
 	return sum;
 }
 
-/* A page with plain strings is not larger than the dictionary that it saves. */
+/* Whether plain strings take less space than their new dictionary entries and indices. */
 static bool unlike(const struct rk_pq_column *c, const struct rk_pq_scratch *s, uint32_t before,
 		   size_t n)
 {
@@ -464,7 +469,7 @@ static int encode_strings(struct rk_pq_column *c, struct rk_pq_scratch *s, struc
 	return s->body.bad ? RK_E_NOMEM : 0;
 }
 
-/* Bits, as runs where they are, behind their length. */
+/* Booleans as an RLE/bit-packed hybrid, after its length in four bytes. */
 static struct encoded encode_bools(struct rk_pq_column *c, struct rk_pq_scratch *s)
 {
 	uint64_t *bits = (uint64_t *)(void *)s->alt;
@@ -513,8 +518,8 @@ int rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
 		size.levels = rk_rle_encode_run(levels, 1, size.rows, 1);
 
 	/*
-	 * Bits that did not shrink will not shrink a page later either: most pages resemble their
-	 * neighbours, and trying costs more than packing did.
+	 * After a page that did not shrink, skip compression for a few pages: most pages resemble
+	 * their neighbours, and the attempt costs more than the encoding did.
 	 */
 	stored = raw;
 	if (raw.len >= ZSTD_MIN_BYTES && c->zstd_rest) {

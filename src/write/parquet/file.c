@@ -1,4 +1,4 @@
-/* file.c - a table as a Parquet file: row groups, page indexes, footer (parquet.thrift). */
+/* file.c - writes a table as a Parquet file: row groups, page indexes, footer (parquet.thrift). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,9 @@
 #include "write/parquet/encode.h"
 #include "write/writer.h"
 
-/* Where a column's chunk and its two page indexes were written; no column index: length 0. */
+/*
+ * File offsets of a column's chunk and its two page indexes; without column index its length is 0.
+ */
 struct place {
 	uint64_t offset;
 	uint64_t column_index, offset_index;
@@ -16,7 +18,7 @@ struct place {
 };
 
 enum {
-	INDEX_TEXT_MAX = 64, /* texts in the page index are bounds, and may be cut */
+	INDEX_TEXT_MAX = 64, /* longer texts in the page index are truncated, which it allows */
 	ORDER_NONE = 0,
 	ORDER_ASCENDING = 1,
 	ORDER_DESCENDING = 2,
@@ -28,7 +30,7 @@ static const int physical[] = {
 	[RK_STR] = RK_PQ_BYTE_ARRAY, [RK_BOOL] = RK_PQ_BOOLEAN,
 };
 
-/* A value as Parquet's statistics hold it: plain, strings without their length. */
+/* The bytes of a value in Parquet's statistics: plain encoding, strings without their length. */
 static const void *value_bytes(const struct rk_pq_column *c, const uint64_t *v, size_t *ret_len)
 {
 	if (c->type == RK_STR)
@@ -51,8 +53,9 @@ static void put_min(struct rk_thrift_writer *w, const struct rk_pq_column *c, co
 }
 
 /*
- * A text that is cut stays an upper bound when its last character becomes the next one; an ASCII
- * letter has a next one that is valid UTF-8. Text without any is left whole.
+ * A truncated text is smaller than the full one. To keep an upper bound, the last character kept is
+ * replaced by its successor; only ASCII is, because the result must be valid UTF-8. A text without
+ * ASCII in its first INDEX_TEXT_MAX bytes is not truncated.
  */
 static void put_max(struct rk_thrift_writer *w, const struct rk_pq_column *c, const uint64_t *v)
 {
@@ -73,7 +76,7 @@ static void put_max(struct rk_thrift_writer *w, const struct rk_pq_column *c, co
 	rk_thrift_elem_binary(w, p, len);
 }
 
-/* How the pages' bounds follow each other; pages of nulls are passed over. */
+/* Whether the bounds of the pages ascend or descend; pages of nulls are skipped. */
 static int page_order(const struct rk_pq_column *c)
 {
 	const struct rk_pq_page *last = NULL;
@@ -98,7 +101,7 @@ static int page_order(const struct rk_pq_column *c)
 	return down ? ORDER_DESCENDING : ORDER_NONE;
 }
 
-/* All append to `out`, whose `bad` reports a failure. */
+/* This and the functions below append to `out`; out->bad reports a failure. */
 static void pq_put_column_index(struct rk_bytes *out, const struct rk_pq_column *c)
 {
 	struct rk_thrift_writer w;
@@ -166,7 +169,7 @@ static void put_chunk_meta(struct rk_thrift_writer *w, const char *name,
 
 	rk_thrift_put_struct(w, 3);
 	rk_thrift_put_i32(w, 1, physical[c->type]);
-	/* Levels are always RLE; a dictionary is plain. */
+	/* Levels are always RLE; dictionary entries are plain. */
 	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
 		has[e] = c->count[e] || e == RK_PQ_RLE || (e == RK_PQ_PLAIN && dict);
 		nencodings += has[e];
@@ -222,7 +225,7 @@ static void pq_put_group(struct rk_bytes *out, const struct rk_schema *schema,
 		const struct place *place = &places[i];
 
 		rk_thrift_elem_struct(&w);
-		rk_thrift_put_i64(&w, 2, 0); /* deprecated: the metadata is only here */
+		rk_thrift_put_i64(&w, 2, 0); /* file_offset: deprecated, always 0 */
 		put_chunk_meta(&w, schema->fields[i].name, &cols[i], place->offset);
 		rk_thrift_put_i64(&w, 4, (int64_t)place->offset_index);
 		rk_thrift_put_i32(&w, 5, (int32_t)place->offset_index_len);
@@ -259,7 +262,7 @@ static void put_pair(struct rk_thrift_writer *w, const char *key, const char *va
 	rk_thrift_end(w);
 }
 
-/* `groups`: what pq_put_group has made, ngroups of them. */
+/* `groups`: output of ngroups calls of pq_put_group. */
 static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, uint64_t rows,
 			  const struct rk_bytes *groups, size_t ngroups)
 {
@@ -305,20 +308,20 @@ static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, 
 	rk_thrift_end(&w);
 }
 
-/* ---- one table into a Parquet file ---- */
+/* ---- the writer ---- */
 /*
- * Rows collect until a page is full; its columns are then encoded side by side. Encoded pages
- * collect until the row group is full, and then the columns are written one after the other,
- * with the page index of the group behind them.
+ * Rows are collected until a page is full; its columns are then encoded in parallel. Encoded pages
+ * are collected until the row group is full. Then the columns are written one after the other,
+ * followed by the page indexes of the group.
  */
 
 enum {
 	GROUP_ROWS = 131072,
-	/* A file that grows long gets longer groups, so that its footer stays in bounds. */
+	/* After MANY_GROUPS the groups get longer, to limit the size of the footer. */
 	MANY_GROUPS = 64,
 	LONG_GROUP_ROWS = 1 << 20,
-	GROUP_BYTES = RK_ROW_GROUP_BYTES / 2, /* encoded; buffers grow by doubling */
-	PAGE_BYTES = RK_ROW_GROUP_BYTES / 4,  /* of rows before encoding */
+	GROUP_BYTES = RK_ROW_GROUP_BYTES / 2, /* encoded; half, because buffers grow by doubling */
+	PAGE_BYTES = RK_ROW_GROUP_BYTES / 4,  /* of rows, before encoding */
 	MIN_PAGE_ROWS = 64,
 	FOOTER_MAX = 1 << 30,
 };
@@ -334,9 +337,9 @@ struct parquet_writer {
 	unsigned nscratch;
 	size_t page_rows;  /* rows in the page being filled */
 	size_t group_rows; /* rows in flushed pages of the group */
-	uint64_t rows;     /* rows in groups that are written */
+	uint64_t rows;     /* rows in groups already written */
 	size_t ngroups;
-	struct rk_bytes groups; /* their descriptions, for the footer */
+	struct rk_bytes groups; /* metadata of the groups, for the footer */
 	struct rk_bytes buf;
 };
 
@@ -511,7 +514,9 @@ static int flush_page(struct parquet_writer *w, struct rk_error *err)
 	return 0;
 }
 
-/* Rows that a page may hold: the more columns have values, in it or in the batch, the fewer. */
+/*
+ * Row limit of a page; it shrinks with the number of columns that have values in the page or batch.
+ */
 static size_t page_limit(const struct parquet_writer *w, const struct rk_batch *b)
 {
 	size_t width = 1;

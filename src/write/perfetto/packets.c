@@ -1,7 +1,7 @@
 /*
- * packets.c - packets: the head of a sequence, interned texts, events, tracks.
+ * packets.c - Perfetto packets: sequence heads, interned texts, events, track descriptors.
  *
- * Field numbers are those of Perfetto's .proto files, named where they are used.
+ * Field numbers are those of Perfetto's .proto files; they are named where they are used.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum {
 	VALUES_MAX = 1 << 16,
-	PACKET_ROOM = 64, /* bytes of a packet around a text */
+	PACKET_ROOM = 64, /* bytes of a packet in addition to its text */
 };
 
 static const char *const note_names[PF_NNOTES] = {
@@ -53,7 +53,7 @@ static const char *const categories[PF_NCATS] = {
 	[PF_CAT_MARKER] = RK_PF_MARKERS,
 };
 
-/* Room for `len` bytes; NULL: no memory. */
+/* Reserves `len` bytes; NULL: no memory. */
 static uint8_t *room(struct pf_writer *w, size_t len)
 {
 	return rk_bytes_reserve(&w->buf, len) ? w->buf.data + w->buf.len : NULL;
@@ -96,7 +96,7 @@ int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
 	if (!p)
 		return rk_fail_nomem(err);
 
-	/* Names are those of a sequence: all are forgotten. */
+	/* Interned names are valid for one sequence only: forget them all. */
 	if (w->names.v)
 		memset(w->names.v, 0, w->names.cap * sizeof(*w->names.v));
 	if (w->domains.v)
@@ -121,7 +121,7 @@ int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
 	p = rk_pb_put_uint(p, 2, RK_PF_BOOTTIME); /* primary_trace_clock */
 	p = rk_pb_close(part, p);
 
-	/* InternedData: what every sequence may say. */
+	/* InternedData: entries that any table may need. */
 	part = p = rk_pb_open(p, 12);
 	for (uint32_t i = 1; i < PF_NCATS; i++)
 		p = put_entry(p, 1, i, categories[i], strlen(categories[i]));
@@ -152,7 +152,7 @@ static bool put_text(struct pf_writer *w, uint32_t kind, uint32_t iid, const cha
 	return true;
 }
 
-/* The place of id's iid, which is 0 when it is new; NULL: no memory. */
+/* Points to the iid of `id`, 0 if it is new; NULL: no memory. */
 static uint32_t *iid_of(struct pf_iids *m, uint32_t id)
 {
 	size_t had = m->cap;
@@ -184,7 +184,10 @@ uint32_t rk_pfw_name(struct pf_writer *w, uint32_t id)
 	return *iid = ++w->names.n;
 }
 
-/* "HIP_API" is the category hip_api; what the reader would not take for calls gets the ending. */
+/*
+ * "HIP_API" becomes category hip_api; "_api" is appended if the reader would not recognize it as
+ * API calls.
+ */
 uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact)
 {
 	uint32_t *iid = iid_of(&w->domains, id);
@@ -210,7 +213,7 @@ uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact)
 	}
 	if (!out->bad && !exact && !rk_text_ends((const char *)out->data, len, "_api"))
 		rk_bytes_puts(out, "_api");
-	exact = exact && len <= 64; /* that much the reader turns back */
+	exact = exact && len <= 64; /* the reader restores names up to this length */
 	*ret_exact = exact;
 	if (out->bad || !put_text(w, 1, w->domains.n + 1, (const char *)out->data, out->len))
 		return 0;
@@ -226,7 +229,7 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 	bool fresh = false;
 	int64_t at = 0;
 
-	/* numbers two by two, each pair under the place of those before it */
+	/* Look up two numbers at a time; the result for a pair is part of the next pair's key. */
 	for (unsigned i = 0; i < n; i += 2) {
 		uint64_t a = key << 32 | (uint64_t)i << 24 | (uint64_t)(n & 0xff);
 		uint64_t b = (uint64_t)(uint32_t)v[i] << 32 | (i + 1 < n ? (uint32_t)v[i + 1] : 0);
@@ -317,8 +320,8 @@ void rk_pfw_count(struct pf_writer *w, uint32_t track, int64_t time, double valu
 
 /* ---- TrackDescriptors: processes, threads, devices, queues, counters ---- */
 /*
- * A descriptor's text says in plain words what the reader of these files takes from it again:
- * "pid 7, rank 3, node n1" of a process, "thread 8" of what a thread caused.
+ * The description of a track holds what our own reader needs: "pid 7, rank 3, node n1" for a
+ * process, "thread 8" for work that a thread caused.
  */
 
 enum { EXPLICIT = 3, DESCRIPTION_MAX = 1 << 16, AGENTS_MAX = 1 << 14 };
@@ -359,7 +362,7 @@ static void put_field(struct descriptor *d, uint32_t field, const struct rk_byte
 
 /* ---- processes ---- */
 
-/* Named "rank 3 on n1 process 4711 ./a.out", as much of it as is known. */
+/* The name is like "rank 3 on n1 process 4711 ./a.out"; unknown parts are left out. */
 static bool describe_process(struct pf_writer *w, uint32_t track)
 {
 	const struct rk_track_process *p = &w->tracks.processes[w->tracks.v[track].process];
@@ -403,7 +406,7 @@ static bool describe_process(struct pf_writer *w, uint32_t track)
 	return true;
 }
 
-/* ---- the others ---- */
+/* ---- other tracks ---- */
 
 static bool describe_other(struct pf_writer *w, uint32_t track)
 {
@@ -415,7 +418,7 @@ static bool describe_other(struct pf_writer *w, uint32_t track)
 	uint8_t *thread;
 	size_t name;
 
-	/* A device gets what it is, where the table of agents says so. */
+	/* Add the product name of a device if the agents table has it. */
 	if (group)
 		agent = rk_map_get(&w->agents, process->node, (uint64_t)t->key);
 	if (group && agent < 0)
@@ -431,7 +434,7 @@ static bool describe_other(struct pf_writer *w, uint32_t track)
 	if (w->text.bad || !open_descriptor(w, &d, track, w->text.len))
 		return false;
 
-	/* A ThreadDescriptor is only for what viewers can take for a thread. */
+	/* A ThreadDescriptor is only for tracks that viewers can show as threads. */
 	if (t->kind == RK_TRACK_THREAD && !t->lane && !t->rest && t->key > 0 &&
 	    t->key <= INT32_MAX && process->shown_pid) {
 		thread = rk_pb_open(d.p, 4);
@@ -506,9 +509,9 @@ uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, 
 	return track;
 }
 
-/* ---- what is known of devices and processes ---- */
+/* ---- names of devices and commands of processes ---- */
 
-/* By its node, and by its number alone for rows that name no node. */
+/* Stores the name by node and device, and also without the node for rows that have none. */
 int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
 	for (size_t i = 0; i < b->nrows && w->agents.n < AGENTS_MAX; i++) {

@@ -1,4 +1,7 @@
-/* rows.c - the rows of each table as events: kernels with their counters, copies, calls, samples. */
+/*
+ * rows.c - writes the rows of each table as events: kernels with their counters, copies, calls,
+ * samples.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -8,16 +11,16 @@
 #include "write/perfetto/perfetto.h"
 
 enum {
-	COUNTER_ROOM = 32, /* bytes of a counter's annotation */
-	PAGE_BITS = 12,    /* ids on a page of struct pf_writer */
+	COUNTER_ROOM = 32, /* max bytes of a counter's annotation */
+	PAGE_BITS = 12,    /* correlation ids per page of struct pf_writer, as a power of two */
 	PAGES_MAX = 1 << 14,
 	RUN_MAX = 64,
 	ALLOCS_MAX = 1 << 18,
 };
 
-/* ---- what all rows may have ---- */
+/* ---- common to all tables ---- */
 
-/* The process of a row; 0: nothing is known of it, or no memory (buf.bad). */
+/* The process of a row; 0: unknown, or no memory (buf.bad). */
 static uint32_t process_of(struct pf_writer *w, const struct rk_batch *b, unsigned pid,
 			   unsigned rank, unsigned node, size_t row)
 {
@@ -31,7 +34,7 @@ static uint32_t process_of(struct pf_writer *w, const struct rk_batch *b, unsign
 	return (uint32_t)p;
 }
 
-/* An annotation of a number; none that is not known. */
+/* Writes a number as an annotation, unless it is unknown. */
 static uint8_t *put_note(uint8_t *p, enum pf_note note, int64_t v)
 {
 	uint8_t *a;
@@ -44,7 +47,7 @@ static uint8_t *put_note(uint8_t *p, enum pf_note note, int64_t v)
 	return rk_pb_close(a, p);
 }
 
-/* Annotations with the row's times where the slice cannot show them. */
+/* Writes the row's times as annotations if the slice cannot show them. */
 static uint8_t *put_odd_times(uint8_t *p, const struct pf_slice_at *s)
 {
 	if (!s->odd)
@@ -53,7 +56,7 @@ static uint8_t *put_odd_times(uint8_t *p, const struct pf_slice_at *s)
 	return put_note(p, PF_NOTE_END, s->end);
 }
 
-/* The arrow from a call to what it caused. */
+/* Both ends of an arrow from a call to its work carry the same flow id. */
 static uint8_t *put_flow(const struct pf_writer *w, uint8_t *p, uint32_t process,
 			 int64_t correlation)
 {
@@ -62,7 +65,10 @@ static uint8_t *put_flow(const struct pf_writer *w, uint8_t *p, uint32_t process
 	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
 }
 
-/* A thread that is not the one named by the track. */
+/*
+ * Returns tid if it is not the thread of the track, else RK_NONE. The first slice sets the track's
+ * thread.
+ */
 static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
 {
 	struct rk_track *t = &w->tracks.v[track];
@@ -80,7 +86,7 @@ static bool open_slice(struct pf_writer *w, struct pf_event *e, const struct pf_
 	return rk_pfw_open(w, e, type, s->track, category, name, extra);
 }
 
-/* The arrow from the call that caused this, and a bit for its id, so that the call draws one too. */
+/* Writes the flow from the causing call, and marks its id so that the call writes the flow too. */
 static uint8_t *put_cause(struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation)
 {
 	uint64_t at = (uint64_t)correlation >> PAGE_BITS;
@@ -107,7 +113,7 @@ static uint8_t *put_cause(struct pf_writer *w, uint8_t *p, uint32_t process, int
 	return put_flow(w, p, process, correlation);
 }
 
-/* Whether something ran under the id; perhaps, where no room was left to write that down. */
+/* Whether something ran under the id. True also if there was no room to record that. */
 static bool did_run(const struct pf_writer *w, uint32_t process, int64_t correlation)
 {
 	int64_t page = rk_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
@@ -120,13 +126,16 @@ static bool did_run(const struct pf_writer *w, uint32_t process, int64_t correla
 
 /* ---- kernels ---- */
 
-/* Numbers of a kernel that are texts: interned before the event is begun, as they seldom change. */
+/*
+ * Texts made of a kernel's numbers. They rarely change, so they are interned before the event
+ * begins.
+ */
 struct texts {
 	uint32_t grid, block, resources, items;
-	bool apart; /* resources are not all known: each by itself */
+	bool apart; /* write resources one by one: not all are known */
 };
 
-/* Up to the first that is not known; how many. */
+/* Fills v up to the first unknown value; returns the number of values. */
 static unsigned three(const struct rk_batch *b, unsigned field, size_t row, int64_t *v)
 {
 	unsigned n = 0;
@@ -149,7 +158,7 @@ static void intern_texts(struct pf_writer *w, const struct rk_batch *b, size_t r
 	unsigned nitems = three(b, RK_K_ITEMS_X, row, items);
 	bool usual = ngrid == 3 && nblock == 3 && nitems == 3;
 
-	/* Work-items are workgroups times their size, unless the row says otherwise. */
+	/* Normally work-items are workgroups times their size; write them only if they are not. */
 	for (unsigned i = 0; usual && i < 3; i++)
 		usual = grid[i] * block[i] == items[i];
 	*t = (struct texts){ .grid = text_of(w, PF_NOTE_GRID, grid, ngrid),
@@ -181,8 +190,9 @@ static uint8_t *put_text(uint8_t *p, enum pf_note note, uint32_t value)
 }
 
 /*
- * What is the same for most launches of a kernel. The text of resources includes zeros; a value of
- * its own is written only when it is known.
+ * Annotations that are equal for most launches of a kernel. The resources text includes zeros, so
+ * shared memory and scratch get their own annotation only if they are not 0 (or if there is no
+ * text).
  */
 static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, const struct texts *t)
 {
@@ -224,7 +234,7 @@ static double counter_at(const struct rk_batch *b, unsigned field, size_t row)
 	return rk_column_has(c, row) ? ((const double *)c->data)[row] : NAN;
 }
 
-/* The counters as curves of the device. */
+/* Writes the counters as curves of the device. */
 static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row,
 			 const struct pf_slice_at *s)
 {
@@ -263,7 +273,7 @@ static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row
 	e.p = put_launch(e.p, b, row, &t);
 	e.p = put_note(e.p, PF_NOTE_TID, tid);
 	e.p = put_odd_times(e.p, s);
-	/* Doubles: the exact values, and what the reader takes for counters. */
+	/* Doubles keep the exact values, and our reader treats double annotations as counters. */
 	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
 		double v = counter_at(b, f, row);
 		uint8_t *a;
@@ -313,7 +323,10 @@ static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 
 /* ---- copies ---- */
 
-/* On the device it goes to; on the one it comes from where the other end is the host. */
+/*
+ * A copy is shown on its destination device, or on its source device if the destination is the
+ * host.
+ */
 static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
@@ -363,7 +376,7 @@ static uint32_t thread_of(struct pf_writer *w, uint32_t process, int64_t tid)
 			       RK_TRACK_THREAD, tid);
 }
 
-/* Below a thread, so that its slices need not agree with those of the calls. */
+/* A track below the thread, so that its slices may overlap the thread's API calls. */
 static uint32_t beside_calls(struct pf_writer *w, uint32_t process, int64_t tid,
 			     enum rk_track_kind kind)
 {
@@ -372,7 +385,7 @@ static uint32_t beside_calls(struct pf_writer *w, uint32_t process, int64_t tid,
 	return thread ? rk_tracks_child(&w->tracks, thread, process, kind, RK_NONE) : 0;
 }
 
-/* A text of the run's as an annotation, written in full. */
+/* Writes an interned name as an annotation, in full. */
 static uint8_t *put_string(const struct pf_writer *w, uint8_t *p, enum pf_note note, uint32_t id)
 {
 	size_t len;
@@ -392,7 +405,9 @@ static size_t text_len(const struct pf_writer *w, uint32_t id)
 	return len;
 }
 
-/* Slices of rest tracks do not say their thread otherwise. */
+/*
+ * The tid to annotate: only slices on a shared track need one, as other tracks name their thread.
+ */
 static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
 {
 	return w->tracks.v[track].rest ? tid : RK_NONE;
@@ -462,9 +477,9 @@ static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	return 0;
 }
 
-/* ---- allocations: a slice each, and what is allocated of a device as a curve ---- */
+/* ---- allocations: one slice each, and a curve of allocated bytes per device ---- */
 
-/* Where the size under an address is kept; NULL: there is no room for one more. */
+/* Points to the size of the allocation at an address; NULL: no room for another one. */
 static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
 {
 	int64_t at = rk_map_get(&w->alloc_at, process, (uint64_t)address);
@@ -487,7 +502,7 @@ static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
 	return &sizes[w->nallocs++];
 }
 
-/* How many bytes are allocated after the row. */
+/* Updates the curve of allocated bytes. */
 static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
 			int64_t time, struct rk_error *err)
 {
@@ -507,7 +522,7 @@ static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t ro
 	text = rk_strtab_borrow(w->ctx->names, rk_batch_id(b, RK_M_OPERATION, row), &len);
 	if (address != RK_NONE)
 		size = size_at(w, process, address);
-	sum = &w->tracks.v[track].owner; /* of this track: bytes so far */
+	sum = &w->tracks.v[track].owner; /* counters of memory keep their sum in `owner` */
 	if (memmem(text, len, "FREE", 4) || memmem(text, len, "Free", 4) ||
 	    memmem(text, len, "free", 4)) {
 		if (size && *size)
@@ -589,7 +604,7 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 
 /* ---- all tables ---- */
 
-/* Rows that start together, the longest first: what lies inside another must begin after it. */
+/* Sorts rows with equal start by duration, longest first: an enclosing slice must begin first. */
 static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
 {
 	for (size_t i = 1; i < n && n <= RUN_MAX; i++) {
@@ -608,7 +623,7 @@ int rk_pfw_rows(struct pf_writer *w, const struct rk_batch *b, struct rk_error *
 	static const struct {
 		int (*put)(struct pf_writer *w, const struct rk_batch *b, size_t row,
 			   struct rk_error *err);
-		bool nests; /* rows may lie inside each other */
+		bool nests; /* rows may be nested */
 		unsigned start, duration;
 	} tables[RK_NTABLES] = {
 		[RK_KERNELS] = { kernel },

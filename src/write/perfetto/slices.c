@@ -1,4 +1,7 @@
-/* slices.c - one table after another; where a slice goes, ends in their order. */
+/*
+ * slices.c - the Perfetto writer: places slices on lanes, writes ends in order of time, one table
+ * after another.
+ */
 #include "write/perfetto/perfetto.h"
 
 #include "base/alloc.h"
@@ -8,7 +11,7 @@ enum { OPEN_MAX = 1 << 16 };
 
 /* ---- ends ---- */
 
-/* Of ends at one time the inner slice's comes first. */
+/* If two slices end at the same time, the inner one ends first. */
 static bool before(const struct pf_open *a, const struct pf_open *b)
 {
 	if (a->end != b->end)
@@ -47,7 +50,7 @@ static struct pf_open pop(struct pf_writer *w)
 	return top;
 }
 
-/* Ends of slices up to `time` are written. */
+/* Writes the ends of slices up to `time`. */
 static void pfw_end_until(struct pf_writer *w, int64_t time)
 {
 	struct pf_event e;
@@ -58,7 +61,7 @@ static void pfw_end_until(struct pf_writer *w, int64_t time)
 		if (!rk_pfw_open(w, &e, RK_PF_END, o.track, 0, 0, 0))
 			return;
 		rk_pfw_close(w, &e, o.end);
-		/* A device's counters fall to zero with the last kernel that set them. */
+		/* A device's counters drop to zero when the last kernel that set them ends. */
 		if (!o.device || w->tracks.v[o.device].owner != o.order)
 			continue;
 		for (unsigned field = RK_K_NFIELDS; field < w->nfields; field++) {
@@ -98,7 +101,7 @@ int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest
 		return RK_E_NOMEM;
 	pfw_end_until(w, start);
 
-	/* A lane, or, where none is left, an instant with its times written out. */
+	/* Use a lane or, if none is left, an instant with its times as annotations. */
 	if (!s->instant) {
 		end = s->odd ? start : s->end;
 		if (w->nheap < OPEN_MAX)
@@ -116,7 +119,7 @@ int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest
 	return rk_pfw_describe(w, s->track) ? 1 : rk_fail_nomem(err);
 }
 
-/* ---- the writer: one table after another, and the warnings at the end ---- */
+/* ---- the writer ---- */
 
 enum { FLUSH_BYTES = 256 << 10, BUFFER_MAX = 128 << 20, TEXT_MAX = 64 << 20 };
 
@@ -133,7 +136,7 @@ int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err)
 	return rc;
 }
 
-/* Ends what is open; the next table is a sequence of its own. */
+/* Ends all open slices; the next table begins a new sequence. */
 static int end_table(struct pf_writer *w, struct rk_error *err)
 {
 	while (w->nheap && !w->buf.bad) {
@@ -173,7 +176,7 @@ static int perfetto_batch(struct rk_writer *base, const struct rk_batch *b, stru
 	return rk_pfw_flush(w, false, err);
 }
 
-/* A file without packets is not a trace: an empty run gets the head of a sequence. */
+/* A file without packets is not a trace, so an empty run gets the head of a sequence. */
 static int perfetto_finish(struct rk_writer *base, struct rk_error *err)
 {
 	struct pf_writer *w = (struct pf_writer *)base;
@@ -252,8 +255,8 @@ static int perfetto_open(struct rk_output *out, const struct rk_schema *schema,
 }
 
 /*
- * The first sequence as rk_pfw_sequence begins it: its number, flags, first packet, and the clock
- * of our own as the default.
+ * The start of the first sequence as written by rk_pfw_sequence: sequence number, flags, first
+ * packet, and our own clock as the default.
  */
 static const char mark[] = "\x50\x01\x68\x01\xb8\x05\x01\xda\x03\x03\xd0\x03\x40";
 
