@@ -10,7 +10,10 @@
 
 #include "base/num.h"
 
-/* 0: off. Counts down to 1, which fails; below 0 it has happened, perhaps on several threads. */
+/*
+ * 0: off. Counts down; the allocation that gets 1 fails. Below 0: it has failed (several threads
+ * may have counted on).
+ */
 static _Atomic int64_t countdown;
 
 static bool refuse(void)
@@ -121,8 +124,8 @@ struct chunk {
 };
 
 struct rk_arena {
-	struct chunk *chunks; /* the first is the one being filled */
-	size_t used, size;    /* of it */
+	struct chunk *chunks; /* the first one is being filled */
+	size_t used, size;    /* of the first chunk */
 };
 
 int rk_arena_new(struct rk_arena **ret, struct rk_error *err)

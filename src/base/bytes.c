@@ -1,4 +1,4 @@
-/* bytes.c - growable bytes with a maximum given when they are made. */
+/* bytes.c - see bytes.h. */
 #include "base/bytes.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bytes.h - growable bytes with a maximum given when they are made. */
+/* bytes.h - growable bytes with a fixed maximum. */
 #ifndef RK_BYTES_H
 #define RK_BYTES_H
 
@@ -10,8 +10,8 @@
 struct rk_error;
 
 /*
- * After the first failure (`bad`: out of memory or past `max`) every call does nothing, so a
- * writer may append a whole page and test once. data is not terminated unless rk_bytes_str.
+ * After the first failure (`bad`: out of memory or past `max`) every call does nothing, so a writer
+ * may append a whole page and test once. data is not NUL-terminated; use rk_bytes_str for that.
  */
 struct rk_bytes {
 	uint8_t *data;
@@ -29,8 +29,8 @@ void rk_bytes_puts(struct rk_bytes *b, const char *s);
 void rk_bytes_printf(struct rk_bytes *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Hands the terminated text over: *ret is the caller's, freed by rk_free (rk_text_free outside).
- * RK_E_NOMEM when bad; nothing is left in `b` either way. ret_len may be NULL.
+ * Passes the terminated text to the caller, who frees *ret with rk_free (rk_text_free outside the
+ * library). RK_E_NOMEM when bad. `b` is empty afterwards either way. ret_len may be NULL.
  */
 int rk_bytes_give(struct rk_bytes *b, char **ret, size_t *ret_len, struct rk_error *err);
 /* Terminated text; borrowed, valid until the next call. NULL when bad. */

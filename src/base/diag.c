@@ -1,4 +1,4 @@
-/* diag.c - the warnings of a run: counted, named, never printed here. */
+/* diag.c - see diag.h. */
 #include "base/diag.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static void release(struct rk_warning *w)
 	rk_free((char *)w->message);
 }
 
-/* The entry to count in, NULL when there is no memory for it. With the lock held. */
+/* The entry to count in, NULL when out of memory. Call with the lock held. */
 static struct rk_warning *entry(struct rk_diag *d, const char *kind, const char *file,
 				uint64_t line, const char *message)
 {
@@ -46,7 +46,7 @@ static struct rk_warning *entry(struct rk_diag *d, const char *kind, const char 
 		if (!strcmp(d->list[i].kind, kind) && !strcmp(d->list[i].file, file))
 			w = &d->list[i];
 	if (!w && d->n >= MAX_WARNINGS)
-		return &d->list[d->n - 1]; /* the last entry counts everything that no longer fits */
+		return &d->list[d->n - 1]; /* counts everything that no longer fits */
 	if (!w) {
 		w = rk_grow(d->list, &d->cap, d->n + 1, sizeof(*w));
 		if (!w)

@@ -1,4 +1,4 @@
-/* error.c - filling a struct rk_error. */
+/* error.c - fills a struct rk_error. */
 #include "base/error.h"
 
 #include <inttypes.h>

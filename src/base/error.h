@@ -1,4 +1,4 @@
-/* error.h (base) - filling a struct rk_error. */
+/* error.h (base) - fills a struct rk_error. */
 #ifndef RK_BASE_ERROR_H
 #define RK_BASE_ERROR_H
 
@@ -14,10 +14,10 @@ int rk_fail(struct rk_error *err, int code, const char *fmt, ...)
 int rk_fail_errno(struct rk_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Out of memory, in the house's words. */
+/* RK_E_NOMEM with our standard message. */
 int rk_fail_nomem(struct rk_error *err);
 
-/* Adds where to an error that has no file yet; 0 for line or offset means unknown. */
+/* Adds the location to an error that has no file yet; 0 for line or offset means unknown. */
 void rk_error_at(struct rk_error *err, const char *file, uint64_t line, uint64_t offset);
 
 void rk_error_clear(struct rk_error *err);

@@ -1,18 +1,18 @@
-/* handle.c - the handles that are open, by address. */
+/* handle.c - the open handles, by address. */
 #include "base/handle.h"
 
 #include <pthread.h>
 
 #include "base/alloc.h"
 
-enum { BUCKETS = 256 }; /* 8 bits of a product */
+enum { BUCKETS = 256 }; /* index: the top 8 bits of a product */
 
 struct entry {
 	void *h;
 	void (*destroy)(void *h);
 	enum rk_handle_kind kind;
 	bool closed;
-	bool taken; /* the closing thread waits for the holders and destroys it */
+	bool taken; /* the thread that took it waits for the holders, then removes it */
 	size_t holders;
 	struct entry *next;
 };
@@ -21,10 +21,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t dropped = PTHREAD_COND_INITIALIZER;
 static struct entry *buckets[BUCKETS];
 
-/* Where the entry of h is linked, or would be. */
+/* Points to the link to the entry of h, or to where it would be. */
 static struct entry **find(const void *h)
 {
-	/* not base/map.h: entries are removed */
+	/* not base/map.h, which cannot remove entries */
 	struct entry **at = &buckets[(uint64_t)(uintptr_t)h * 0x9e3779b97f4a7c15u >> 56];
 
 	while (*at && (*at)->h != h)
@@ -39,7 +39,7 @@ static struct entry *find_open(enum rk_handle_kind kind, const void *h)
 	return e && e->kind == kind && !e->closed ? e : NULL;
 }
 
-/* Removes and returns the entry if it is no longer used. */
+/* Unlinks and returns the entry if it is closed and nobody holds it. */
 static struct entry *settle(struct entry **at)
 {
 	struct entry *e = *at;
@@ -57,7 +57,7 @@ static void destroy(struct entry *e)
 	rk_free(e);
 }
 
-/* If a process forks while another thread holds the lock, the child could not open anything. */
+/* Without this, a fork while another thread holds the lock would leave it locked in the child. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&lock);

@@ -1,9 +1,9 @@
 /*
- * handle.h - which handles of the API are open, and calls that make no sense.
+ * handle.h - the open handles of the API, and errors for invalid calls.
  *
- * A handle that was closed, or never was one, is found out by asking here before it is looked at,
- * and becomes an error instead of undefined behaviour. Where the memory of a closed handle has
- * become another of the same kind, that one is meant: wrong perhaps, but sound. Any thread.
+ * Every API call looks its handle up here before it touches it. A closed or invalid handle thus
+ * gives an error instead of undefined behaviour. If the memory of a closed handle was reused for a
+ * new handle of the same kind, the new one is used: possibly wrong, but memory-safe. Thread-safe.
  */
 #ifndef RK_HANDLE_H
 #define RK_HANDLE_H
@@ -34,33 +34,33 @@ enum rk_handle_kind {
 };
 
 /*
- * Once per handle, before it is given away; `destroy` is called when it is closed and nobody holds
- * it. Fails only when out of memory.
+ * Once per handle, before the caller gets it. `destroy` is called when it is closed and nobody
+ * holds it any more. Fails only when out of memory.
  */
 int rk_handle_open(enum rk_handle_kind kind, void *h, void (*destroy)(void *h),
 		   struct rk_error *err);
-/* From here to rk_handle_drop h stays. False: it is not open. */
+/* Keeps h alive until rk_handle_drop. False: it is not open. */
 bool rk_handle_hold(enum rk_handle_kind kind, const void *h);
-/* The same; RK_E_USAGE when `fn` was called with something that is not an open handle. */
+/* As rk_handle_hold; RK_E_USAGE if `fn` was called with something that is not an open handle. */
 int rk_handle_use(enum rk_handle_kind kind, const void *h, const char *fn, struct rk_error *err);
-/* Once more, by someone who holds it; closed or not. */
+/* Holds it once more; for callers that hold it already, even if it has been closed. */
 void rk_handle_keep(const void *h);
 void rk_handle_drop(const void *h);
-/* Ignores anything that is not an open handle: closing twice does nothing. */
+/* Closing twice, or closing something that is not a handle, does nothing. */
 void rk_handle_close(enum rk_handle_kind kind, const void *h);
 /*
- * As close, of a handle that its caller ends himself: it is not destroyed. Waits for those who hold it;
- * nobody does any more when it returns. False: not open.
+ * As close, but the caller destroys the handle itself. Waits until nobody holds it. False: not
+ * open.
  */
 bool rk_handle_take(enum rk_handle_kind kind, const void *h);
 
-/* RK_E_USAGE: `fn` was called with NULL where something is needed. */
+/* RK_E_USAGE: `fn` was called with NULL for a required argument. */
 int rk_misuse(const char *fn, struct rk_error *err);
-/* All of n texts are there: neither the list is NULL, where n > 0, nor one of them. */
+/* Whether none of the n texts is NULL; the list may be NULL only if n is 0. */
 bool rk_texts_there(const char *const *texts, size_t n);
-/* RK_E_USAGE: the words that later releases may use are not 0, so the options were not zeroed. */
+/* RK_E_USAGE if a reserved word is not 0: the caller did not zero the options. */
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err);
-/* RK_E_USAGE: a value of an enum past the `last` that this release knows. */
+/* RK_E_USAGE if the value is above `last`, the largest one that this release knows. */
 int rk_check_enum(unsigned value, unsigned last, const char *fn, struct rk_error *err);
 /* 0 or RK_E_USAGE for options that may be NULL. */
 #define RK_CHECK_OPTIONS(o, fn, err)                                                              \

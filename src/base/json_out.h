@@ -1,4 +1,4 @@
-/* json_out.h - writing JSON: commas, quotes and indentation are minded here. */
+/* json_out.h - writes JSON: commas, quotes and indentation. */
 #ifndef RK_JSON_OUT_H
 #define RK_JSON_OUT_H
 
@@ -11,13 +11,13 @@
 enum { RK_JSON_OUT_DEPTH = 32 };
 
 /*
- * Appends to `out`; look at out->bad at the end. A key of NULL means a member of an array.
- * Objects and arrays are written over several lines, one member a line, unless they are opened
- * as `flat`; everything within a flat one is flat.
+ * Appends to `out`; check out->bad at the end. A NULL key means a member of an array. Objects and
+ * arrays have one member per line unless they are opened as `flat`; everything inside a flat one is
+ * flat too.
  */
 struct rk_json_out {
 	struct rk_bytes *out;
-	unsigned depth, flat;         /* flat: depth from which on all is on one line, 0 for none */
+	unsigned depth, flat; /* flat: everything from this depth on is on one line; 0: none */
 	bool some[RK_JSON_OUT_DEPTH]; /* the level has a member already */
 	bool array[RK_JSON_OUT_DEPTH];
 };
@@ -37,7 +37,7 @@ void rk_json_uint(struct rk_json_out *j, const char *key, uint64_t v);
 void rk_json_real(struct rk_json_out *j, const char *key, double v); /* not finite: null */
 void rk_json_bool(struct rk_json_out *j, const char *key, bool v);
 void rk_json_null(struct rk_json_out *j, const char *key);
-/* An array of strings, flat. Of a list that is bad `out` becomes bad, here and below. */
+/* A flat array of strings. If the list is bad, `out` becomes bad; also in rk_json_pairs. */
 void rk_json_list(struct rk_json_out *j, const char *key, const struct rk_list *l);
 /* "NAME=VALUE" entries as an object of strings. */
 void rk_json_pairs(struct rk_json_out *j, const char *key, const struct rk_list *l);

@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 /*
- * Zero it before use. v[n] is always NULL once something was added, so v is an argv. After the
- * first failure (out of memory) `bad` is set and every call does nothing: test once at the end.
+ * Zero it before use. Once something was added v[n] is always NULL, so v can be used as an argv.
+ * After the first failure (out of memory) `bad` is set and every call does nothing: test once at
+ * the end.
  */
 struct rk_list {
 	char **v;
@@ -20,24 +21,27 @@ void rk_list_add(struct rk_list *l, const char *s);
 void rk_list_addn(struct rk_list *l, const char *s, size_t len);
 void rk_list_addf(struct rk_list *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void rk_list_append(struct rk_list *l, const struct rk_list *from);
-void rk_list_addv(struct rk_list *l, char *const *v); /* NULL at the end; NULL is fine */
-/* Adds s unless an equal text is there. */
+void rk_list_addv(struct rk_list *l, char *const *v); /* v ends with NULL; v may be NULL */
+/* Adds s unless the list has it already. */
 void rk_list_add_once(struct rk_list *l, const char *s);
 bool rk_list_has(const struct rk_list *l, const char *s);
-/* The parts of `text` between any of the bytes in `separators`; empty parts are left out. */
+/* Adds the parts of `text` between any of the bytes in `separators`; empty parts are skipped. */
 void rk_list_split(struct rk_list *l, const char *text, const char *separators);
 /*
- * The words of `text` as a shell would see them: blanks part, '...', "..." and \ protect; nothing
- * is expanded. False when a quote is left open.
+ * Adds the words of `text` as a shell would split them: at blanks, with '...', "..." and \ as
+ * quotes. Nothing is expanded. False if a quote is not closed.
  */
 bool rk_list_split_words(struct rk_list *l, const char *text);
-/* The value of a "NAME=VALUE" entry, its name into `name`; NULL when it is none or too long. */
+/*
+ * The value of a "NAME=VALUE" entry; its name goes to `name`. NULL if it has no '=' or the name is
+ * too long.
+ */
 const char *rk_list_entry(const char *entry, char *name, size_t size);
-/* Of "NAME=VALUE" entries the value of `name`, or NULL. */
+/* The value of `name` in a list of "NAME=VALUE" entries, or NULL. */
 const char *rk_list_value(const struct rk_list *l, const char *name);
-/* The same of a vector that ends with NULL, such as an environment; NULL is fine. */
+/* The same for a vector that ends with NULL, such as an environment; env may be NULL. */
 const char *rk_env_value(char *const *env, const char *name);
-/* Sets "NAME=VALUE", over the entry of that name when there is one. */
+/* Sets "NAME=VALUE", replacing an entry with that name. */
 void rk_list_set(struct rk_list *l, const char *name, const char *value);
 void rk_list_release(struct rk_list *l); /* and zeroes it */
 

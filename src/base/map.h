@@ -1,9 +1,10 @@
 /*
- * map.h - hashes and hash tables: a map of integer pairs, an index over rows that the caller keeps,
- * numbers for triples and for string ids.
+ * map.h - hashes and hash tables: a map of integer pairs, an index over rows that the caller
+ * stores, numbers for triples and for string ids.
  *
  * The tables use open addressing and are at most half full. Zero them before use. They never
- * shrink and nothing is taken out. Hashes are seeded per process, so input cannot choose collisions.
+ * shrink, and entries cannot be removed. Hashes are seeded per process, so input cannot choose
+ * collisions.
  */
 #ifndef RK_MAP_H
 #define RK_MAP_H
@@ -42,7 +43,7 @@ struct rk_map {
 
 /* The value, or -1. */
 int64_t rk_map_get(const struct rk_map *m, uint64_t a, uint64_t b);
-/* Sets it, over an older value; below UINT32_MAX. False when out of memory. */
+/* Sets or replaces the value, which must be below UINT32_MAX. False when out of memory. */
 bool rk_map_put(struct rk_map *m, uint64_t a, uint64_t b, uint32_t value);
 void rk_map_release(struct rk_map *m);
 
@@ -85,7 +86,7 @@ static inline uint32_t rk_index_first(const struct rk_index *x, uint64_t hash, s
 	return x->slots ? rk_index_next(x, hash, at) : RK_INDEX_NONE;
 }
 
-/* One more; does not look for an equal one. False when out of memory. */
+/* Adds a position, even if an equal one exists. False when out of memory. */
 bool rk_index_add(struct rk_index *x, uint64_t hash, uint32_t position);
 void rk_index_release(struct rk_index *x);
 
@@ -105,7 +106,7 @@ struct rk_keys {
 	uint32_t recent[RK_KEYS_RECENT];
 };
 
-/* As rk_keys_number. */
+/* Slow path of rk_keys_number. */
 int rk_keys_number_slow(struct rk_keys *k, struct rk_key3 key, uint32_t *ret, struct rk_error *err);
 void rk_keys_release(struct rk_keys *k);
 
@@ -115,8 +116,9 @@ static inline int rk_keys_equal(const struct rk_key3 *x, const struct rk_key3 *y
 }
 
 /*
- * *ret = max when there are that many others already. Fails only when out of memory. Neighbouring rows
- * name few devices and queues: one look is enough for nearly all.
+ * The number of a triple; *ret = max if there are already that many others. Fails only when out of
+ * memory. Neighbouring rows name few devices and queues, so the first comparison nearly always
+ * matches.
  */
 static inline int rk_keys_number(struct rk_keys *k, struct rk_key3 key, uint32_t *ret,
 				 struct rk_error *err)
@@ -134,7 +136,7 @@ static inline int rk_keys_number(struct rk_keys *k, struct rk_key3 key, uint32_t
 	return rc;
 }
 
-/* ---- small numbers by string id: an array, since ids are dense ---- */
+/* ---- small numbers by string id: an array, because ids are dense ---- */
 
 /* Zero it before use. */
 struct rk_idmap {
@@ -145,7 +147,7 @@ struct rk_idmap {
 bool rk_idmap_grow(struct rk_idmap *m, uint32_t id);
 void rk_idmap_release(struct rk_idmap *m);
 
-/* Where the number of `id` is kept, 0 at first; NULL when out of memory. Moves as it grows. */
+/* Points to the number of `id`, 0 at first; NULL when out of memory. Adding ids may move it. */
 static inline uint32_t *rk_idmap_at(struct rk_idmap *m, uint32_t id)
 {
 	if (id >= m->n && !rk_idmap_grow(m, id))

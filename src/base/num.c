@@ -1,4 +1,4 @@
-/* num.c - numbers from text, exactly. */
+/* num.c - converts text to numbers exactly. */
 #include "base/num.h"
 
 #include <locale.h>
@@ -12,7 +12,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Digits from s[*pos] on into *v; false when they pass 2^64 - 1. */
+/* Reads digits from s[*pos] on into *v; false if they exceed 2^64 - 1. */
 static bool digits_u64(const char *s, size_t len, size_t *pos, uint64_t *v)
 {
 	size_t i = *pos;
@@ -48,7 +48,7 @@ enum rk_num rk_num_i64(const char *s, size_t len, int64_t *ret)
 			if (s[pos] != '0')
 				kind = RK_NUM_FRACTION;
 	if (pos < len && (s[pos] == 'e' || s[pos] == 'E')) {
-		/* The value is for the warning, not for timing. */
+		/* The value is only for the warning, not for timing. */
 		if (rk_num_f64(s, len, &d) != RK_NUM_OK)
 			return RK_NUM_BAD;
 		if (!(d > -9.2e18 && d < 9.2e18))
@@ -105,7 +105,7 @@ enum rk_num rk_num_u64(const char *s, size_t len, uint64_t *ret)
 	return RK_NUM_OK;
 }
 
-/* The C locale, made once: a host program's locale must not change what 1.5 means. */
+/* The C locale, created once: the host program's locale must not change the meaning of "1.5". */
 static locale_t c_locale(void)
 {
 	static locale_t loc;
@@ -130,7 +130,10 @@ enum rk_num rk_num_f64(const char *s, size_t len, double *ret)
 		return RK_NUM_EMPTY;
 	if (len >= sizeof(text))
 		return RK_NUM_BAD;
-	/* Only characters of a decimal number, so that strtod never sees "nan", "inf" or hexadecimal. */
+	/*
+	 * Only accept characters of a decimal number, so that strtod never sees "nan", "inf" or
+	 * hexadecimal.
+	 */
 	for (size_t i = 0; i < len; i++) {
 		if (digit(s[i]))
 			any = true;

@@ -1,4 +1,7 @@
-/* num.h - checked arithmetic; numbers from text, exactly: never through double, never past the end. */
+/*
+ * num.h - checked arithmetic; converts text to numbers exactly: never through double, never past
+ * the end.
+ */
 #ifndef RK_NUM_H
 #define RK_NUM_H
 
@@ -12,7 +15,7 @@ enum rk_num {
 	RK_NUM_BAD,      /* not a number */
 	RK_NUM_RANGE,    /* a number, but out of range */
 	RK_NUM_SCIENCE,  /* has an exponent: digits were lost ("8.1097E+14") */
-	RK_NUM_FRACTION, /* *ret holds the integer part; a fraction that is not .0 was cut */
+	RK_NUM_FRACTION, /* *ret is the integer part; a fraction other than .0 was dropped */
 };
 
 /* Decimal with optional sign; "123.0" is 123. *ret is written for OK, FRACTION and SCIENCE. */
@@ -64,7 +67,9 @@ static inline bool rk_add_i64(int64_t a, int64_t b, int64_t *ret)
 	return !__builtin_add_overflow(a, b, ret);
 }
 
-/* A sum past INT64_MAX stays there: for totals of untrusted times, which are never negative. */
+/*
+ * A sum past INT64_MAX becomes INT64_MAX. For totals of untrusted times, which are never negative.
+ */
 static inline int64_t rk_add_saturated(int64_t a, int64_t b)
 {
 	int64_t sum;

@@ -43,7 +43,7 @@ void rk_put_duration(struct rk_bytes *out, double ns)
 		rk_bytes_puts(out, "-");
 		return;
 	}
-	/* 999.95 would be written as 1000: it belongs to the next unit. */
+	/* 999.95 would be printed as 1000: use the next unit. */
 	while (u < 3 && fabs(ns) / units[u].ns >= 999.95)
 		u++;
 	v = ns / units[u].ns;
@@ -72,7 +72,10 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v)
 	rk_bytes_put(out, text + at, sizeof(text) - at);
 }
 
-/* U+0080 to U+009F control a terminal; U+200E.., U+202A.. and U+2066.. change the text direction. */
+/*
+ * U+0080 to U+009F control a terminal; U+200E.., U+2028.. and U+2066.. break lines or change the
+ * text direction.
+ */
 static bool steers(const unsigned char *p, size_t len)
 {
 	if (len >= 2 && p[0] == 0xc2 && p[1] < 0xa0)

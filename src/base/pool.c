@@ -1,4 +1,4 @@
-/* pool.c - a few threads that work on lists of tasks together with the caller. */
+/* pool.c - see pool.h. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -16,10 +16,10 @@ struct worker {
 
 struct rk_pool {
 	unsigned nthreads, started;
-	struct worker *workers; /* nthreads - 1: the owner is worker 0 */
+	struct worker *workers; /* nthreads - 1 of them; the owner is worker 0 */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	struct rk_job *jobs; /* that may have tasks left; the newest first */
+	struct rk_job *jobs; /* jobs that may have tasks left, newest first */
 	bool stop;
 };
 
@@ -58,7 +58,7 @@ static void *worker_main(void *arg)
 		pthread_mutex_unlock(&p->lock);
 		work_on(job, w->index);
 		pthread_mutex_lock(&p->lock);
-		unlink_job(p, job); /* nothing is left to take */
+		unlink_job(p, job); /* all of its tasks are taken */
 		if (!--job->busy)
 			pthread_cond_broadcast(&p->idle);
 	}

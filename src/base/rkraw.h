@@ -1,18 +1,18 @@
 /*
  * rkraw.h - the layout of .rkraw files, for the recorder that writes them and the reader.
  *
- * A file is blocks of equal size; block 0 is the header. Numbers have the byte order of the
- * machine that wrote them, which is little: another one is refused. A block is written by one
- * thread at a time and has records one after another: tag byte, length (varint), fields (varints,
- * differences in zigzag form). A reader passes over tags it does not know, and over fields after
- * those it knows.
+ * A file consists of blocks of equal size; block 0 is the header. Numbers have the byte order of
+ * the machine that wrote them; only little-endian files are accepted. One thread at a time writes
+ * to a block. A block holds records one after another: tag byte, length (varint), fields (varints;
+ * differences are in zigzag form). A reader skips tags it does not know, and extra fields at the
+ * end of a record.
  *
- * Data blocks begin with no history: the time before the first record is 0, the correlation 0, the
- * thread that of the block's header. A THREAD record has the same effect in the middle of a block
- * and names the thread that goes on. Definitions have blocks of their own, which are never
- * overwritten; a definition is in the file before the first record that uses it.
+ * Differences start from scratch in each data block: previous time 0, previous correlation 0, and
+ * the thread of the block's header. A THREAD record resets them in the middle of a block and names
+ * the thread that continues. Definitions have their own blocks, which are never overwritten; a
+ * definition is in the file before the first record that uses it.
  *
- * A block is valid up to `published`, at any moment. A sealed one has a checksum besides.
+ * A block is valid up to `published` at any moment. A sealed block also has a checksum.
  */
 #ifndef RK_RKRAW_H
 #define RK_RKRAW_H
@@ -29,9 +29,9 @@ enum {
 	RK_RAW_BLOCK_MAGIC = 0x4c424b52, /* "RKBL" */
 	RK_RAW_BLOCK_MIN = 16 << 10,
 	RK_RAW_BLOCK_MAX = 1 << 20,
-	RK_RAW_TEXT_MAX = 8000, /* of one string definition */
+	RK_RAW_TEXT_MAX = 8000, /* bytes of one string definition */
 	RK_RAW_STRIPES = 32,
-	RK_RAW_RECORD_MAX = 128, /* of one record in a data block */
+	RK_RAW_RECORD_MAX = 128, /* bytes of one record in a data block */
 };
 
 enum rk_raw_flag { RK_RAW_WINDOW = 1 };
@@ -39,11 +39,11 @@ enum rk_raw_flag { RK_RAW_WINDOW = 1 };
 /* Why records were lost. */
 enum rk_raw_reason {
 	RK_RAW_FULL,    /* the file has reached its limit */
-	RK_RAW_DISK,    /* the file could not grow, or not be made */
-	RK_RAW_REENTRY, /* a signal handler called during a call */
-	RK_RAW_NAMES,   /* definitions: no more room for them */
-	RK_RAW_BUSY,    /* window: every block is being written */
-	RK_RAW_SOURCE,  /* the vendor's runtime says that it lost them */
+	RK_RAW_DISK,    /* the file could not be created or grown */
+	RK_RAW_REENTRY, /* called from a signal handler during another call */
+	RK_RAW_NAMES,   /* definitions: no room left */
+	RK_RAW_BUSY,    /* window: all blocks are being written */
+	RK_RAW_SOURCE,  /* the vendor's runtime reported that it lost them */
 	RK_RAW_REASONS = 8,
 };
 
@@ -51,30 +51,30 @@ struct rk_raw_clocks {
 	int64_t boot_ns, mono_ns, raw_ns, real_ns, error_ns;
 };
 
-/* Operations handed to devices and over again; spread over lines of memory against contention. */
+/* Operations submitted to devices and finished; one cache line per stripe to avoid contention. */
 struct rk_raw_stripe {
 	uint64_t begun, ended, unused[6];
 };
 
-/* Block 0. Texts are terminated unless they fill their place. */
+/* Block 0. Texts are NUL-terminated unless they fill their array. */
 struct rk_raw_header {
 	char magic[8];
 	uint32_t format, order, block_bytes, flags;
 	uint32_t pid, ppid;
 	int32_t rank, local_rank;   /* -1: none */
-	uint64_t limit_blocks;      /* the most the file may have, this one counted */
-	uint64_t definition_blocks; /* window: blocks 1.. that are for definitions alone; else 0 */
+	uint64_t limit_blocks;      /* max blocks of the file, this one included */
+	uint64_t definition_blocks; /* window: blocks reserved for definitions, from 1 on */
 	struct rk_raw_clocks start;
-	char collector[32], host[256], exe[1024], command[4096]; /* command: words end in NUL */
+	char collector[32], host[256], exe[1024], command[4096]; /* words end with NUL */
 	uint32_t command_len, unused;
-	uint64_t sum; /* of all before it */
+	uint64_t sum; /* of all fields before it */
 
-	/* From here on it changes. */
+	/* The fields below change while recording. */
 	uint64_t dropped[RK_RAW_REASONS]; /* records */
-	uint64_t overwritten;             /* window: records that were there */
+	uint64_t overwritten;             /* window: records that were overwritten */
 	_Alignas(64) struct rk_raw_stripe stripes[RK_RAW_STRIPES];
 	uint32_t clean;     /* 1: rk_rec_end() was called */
-	uint32_t last_slot; /* which of `last` is whole */
+	uint32_t last_slot; /* index of the valid entry in `last` */
 	struct rk_raw_clocks last[2], end;
 };
 
@@ -83,10 +83,10 @@ enum rk_raw_kind { RK_RAW_DATA = 1, RK_RAW_DEFINITIONS = 2 };
 
 struct rk_raw_block {
 	uint32_t magic, state;
-	uint64_t published; /* payload bytes, and records in the upper 32 bits */
-	uint64_t sequence;  /* counts all blocks taken: higher is later, wherever it lies */
+	uint64_t published; /* payload bytes; number of records in the upper 32 bits */
+	uint64_t sequence;  /* counts all blocks used; higher is later, at any offset */
 	uint32_t kind, tid;
-	uint32_t types; /* bit per tag that is in it (tags below 32) */
+	uint32_t types; /* one bit per tag in the block (tags below 32) */
 	uint32_t unused;
 	uint64_t unused2[2];
 	uint64_t sum; /* sealed: see rk_raw_block_sum() */
@@ -96,12 +96,11 @@ _Static_assert(sizeof(struct rk_raw_block) == 64, "blocks begin with 64 bytes");
 _Static_assert(sizeof(struct rk_raw_header) < RK_RAW_BLOCK_MIN, "the header is in one block");
 
 /*
- * Records in data blocks. TIMES is queued minus the queued of the record before it, then submit,
- * start and end, each minus the one before; a copy or marker whose queued is 0 is on the host's
- * clock. HOST is the same for a start on the host's clock, with a history of its own, then the
- * duration. CORR and TID are differences too; NODE is one against the graph's number in the upper
- * 32 bits. A TID that comes to 0, or a tid of 0, is one that nobody knows. What is in brackets is
- * there or not.
+ * Records in data blocks. TIMES is queued minus the queued time of the previous record, then
+ * submit, start and end, each minus the one before it; if queued of a copy or marker is 0, its
+ * times are on the host's clock. HOST is a start on the host's clock minus the previous such start,
+ * then the duration. CORR and TID are differences too; NODE is the difference from graph << 32. A
+ * resulting TID of 0, or a tid of 0, means unknown. Fields in brackets are optional.
  */
 enum rk_raw_tag {
 	RK_RAW_THREAD = 1, /* tid */
@@ -111,22 +110,22 @@ enum rk_raw_tag {
 	RK_RAW_API,        /* name, correlation, HOST [, tid, domain (string)] */
 	RK_RAW_BUILD,      /* name, device, HOST */
 	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST [, tid, correlation] */
-	RK_RAW_DROP,       /* how many records of this thread were lost before the next */
+	RK_RAW_DROP,       /* number of records of this thread lost before the next one */
 	RK_RAW_MARKER,     /* kind, name, domain (string), tid, zigzag: start, duration */
 	RK_RAW_COUNTER, /* counter, kernel (strings), device, dispatch, value (a double's bits) */
 
-	/* In definition blocks; each but CALIBRATION begins with its id. */
-	RK_RAW_STRING = 16, /* bytes up to the record's end */
-	/* number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes [, arch (string)] */
+	/* In definition blocks; all but CALIBRATION begin with their id. */
+	RK_RAW_STRING = 16, /* bytes to the end of the record */
+	/* number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes [, arch string] */
 	RK_RAW_DEVICE,
 	RK_RAW_QUEUE,       /* device, number, flags [, context + 1] */
 	RK_RAW_FUNCTION,    /* name, device, regs + 1, private + 1, local + 1; 0: not known */
 	RK_RAW_SHAPE,       /* function, local bytes + 1, items x y z, group x y z */
 	RK_RAW_CALIBRATION, /* device, then zigzag: device ns, boot ns, raw ns, error ns */
-	RK_RAW_NOTE,        /* string: a sentence of the collector */
+	RK_RAW_NOTE,        /* string: a message of the collector */
 };
 
-/* Not cryptographic: finds what a disk or a crash does to a block. Eight bytes at a time. */
+/* Not cryptographic: detects damage by disks and crashes. Eight bytes at a time. */
 static inline uint64_t rk_raw_sum(uint64_t h, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -144,7 +143,7 @@ static inline uint64_t rk_raw_sum(uint64_t h, const void *data, size_t len)
 	return h ^ h >> 32;
 }
 
-/* Of a block and its payload. */
+/* Checksum of a block and its payload. */
 static inline uint64_t rk_raw_block_sum(const struct rk_raw_block *b, const void *payload,
 					size_t len)
 {

@@ -1,6 +1,5 @@
 /*
- * secrets.c - find secrets in argument vectors and environments, by the names and the form of
- * values.
+ * secrets.c - finds secrets in command lines and environments, by the names and the form of values.
  */
 #include "base/secrets.h"
 
@@ -48,13 +47,13 @@ static const char *const anywhere[] = { "secret",     "secrets",    "password", 
 					"passphrase", "credential", "credentials", NULL };
 static const char *const at_end[] = { "auth", "oauth",     "authorization", "cookie",     "pwd",
 				      "pat",  "accesskey", "authkey",       "privatekey", NULL };
-/* Also glued to another word: --hftoken, MYAPIKEY. */
+/* These count also at the end of a longer word: --hftoken, MYAPIKEY. */
 static const char *const endings[] = { "token", "password", "passwd", "apikey", "secret", NULL };
 /* --sort-key and similar options name a column. */
 static const char *const plain_keys[] = { "sort",  "group",  "primary",   "foreign", "join",
 					  "cache", "public", "partition", "index",   NULL };
 
-/* The last word of name, which becomes shorter by it; camelCase has words as well. */
+/* Removes the last word from `name` and returns it; camelCase also separates words. */
 static struct span cut_last_word(struct span *name)
 {
 	struct span w = { name->s + name->len, 0 };
@@ -87,12 +86,14 @@ static bool secret_name(struct span name)
 		if (last.len >= n && rk_text_ieq(last.s + last.len - n, n, *e))
 			return true;
 	}
-	/* DB_PASS; in lower case a compiler's or a training's pass. */
+	/*
+	 * Upper case only, as in DB_PASS: in lower case it is a pass of a compiler or a training.
+	 */
 	if (name.len && last.len == 4 && !strncmp(last.s, "PASS", 4))
 		return true;
 	if (rk_text_ieq(last.s, last.len, "key") && !in_list(plain_keys, cut_last_word(&rest)))
 		return true;
-	/* --password-file and SECRET_PATH have the place of a secret, not the secret. */
+	/* --password-file and SECRET_PATH name the location of a secret, not the secret. */
 	for (; w.len; w = cut_last_word(&name))
 		if (in_list(anywhere, w))
 			return !rk_text_ieq(last.s, last.len, "file") &&
@@ -104,8 +105,8 @@ static bool secret_name(struct span name)
 
 struct prefix {
 	const char *text;
-	size_t least; /* characters after it */
-	bool dashes;  /* may hold - and _ */
+	size_t least; /* min characters after the prefix */
+	bool dashes;  /* may contain - and _ */
 };
 
 static const struct prefix prefixes[] = {
@@ -119,7 +120,7 @@ static const struct prefix prefixes[] = {
 	{ "r8_", 20, false },   { "eyJ", 20, true },
 };
 
-/* Length of the token at s, 0 for none: what follows a prefix may be a word, "hf_model", "sk-learn". */
+/* Length of the token at s, 0 for none. A prefix alone is not enough: "hf_model", "sk-learn". */
 static size_t known_token(const char *s)
 {
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
@@ -157,7 +158,7 @@ static const char *hide_value(struct rk_bytes *out, const char *p, bool colon)
 	const char *end;
 
 	if (*p == '\\' && (p[1] == '"' || p[1] == '\'')) {
-		/* JSON inside JSON. */
+		/* a quote escaped by a backslash, as in JSON inside JSON */
 		const char close[] = { '\\', p[1], '\0' };
 
 		rk_bytes_put(out, p, 2);
@@ -189,7 +190,10 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* How many bytes at p end the name before: quotes, blanks, then = or : or (options) nothing. */
+/*
+ * Length of the separator at p between a name and its value: quotes, blanks, then = or :, or only
+ * blanks after an option. 0: none.
+ */
 static size_t separator(const char *p, bool option, bool *ret_colon)
 {
 	const char *q = p;
@@ -201,7 +205,7 @@ static size_t separator(const char *p, bool option, bool *ret_colon)
 	*ret_colon = false;
 	if (option && is_blank(*q)) {
 		q = skip_blanks(q);
-		/* The next option: this one had no value. */
+		/* Another option follows: this one has no value. */
 		return strncmp(q, "--", 2) != 0 ? (size_t)(q - p) : 0;
 	}
 	if (*q == '=')
@@ -222,7 +226,10 @@ static size_t name_length(const char *p)
 	return n;
 }
 
-/* Copies a name at p and hides its value if the name means a secret. Returns where to continue. */
+/*
+ * Copies the name at p and hides its value if the name indicates a secret. Returns where to
+ * continue.
+ */
 static const char *one_name(struct rk_bytes *out, const char *p)
 {
 	size_t len = known_token(p), n = name_length(p);
@@ -249,8 +256,7 @@ static void hide_in_text(struct rk_bytes *out, const char *p)
 			p = one_name(out, p);
 			continue;
 		}
-		if (!strncmp(p, "://",
-			     3)) { /* user:password before the @ of scheme://user:password@host */
+		if (!strncmp(p, "://", 3)) { /* user:password@host */
 			size_t len = strcspn(p + 3, "/?# \t\n\r\"'`<>");
 
 			rk_bytes_put(out, p, 3);
@@ -276,7 +282,7 @@ void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *ar
 	const char *colon = strchr(arg, ':');
 	struct span before = { previous, previous ? strlen(previous) : 0 };
 
-	/* curl -u name:password; numbers are user and group of a container. */
+	/* curl -u name:password; but digits are user and group id of a container. */
 	if (previous && colon && in_list(users, before) &&
 	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
 		user = (size_t)(colon + 1 - arg);
@@ -287,7 +293,9 @@ void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *ar
 		rk_bytes_put(out, arg, user);
 		hide(out);
 	} else if (arg[n] == '=' && arg[n + 1] && secret_name((struct span){ arg, n })) {
-		/* The whole rest including blanks: the shell has already removed the quotes. */
+		/*
+		 * Hide the whole rest, blanks included: the shell has already removed the quotes.
+		 */
 		rk_bytes_put(out, arg, n + 1);
 		hide(out);
 	} else {
@@ -318,7 +326,7 @@ void rk_secrets_args(const struct rk_list *argv, struct rk_list *ret)
 
 /* ---- environments ---- */
 
-/* A name, or with a star a beginning. */
+/* Names; with a star, prefixes of names. */
 static const char *const interesting[] = {
 	"ROCM_*",
 	"ROCR_*",
@@ -369,7 +377,7 @@ static const char *const interesting[] = {
 	"ROCKIT_*",
 };
 
-/* In names of variables parts of words count: no relevant one has such a name. */
+/* Unlike in options, parts of words count here: no variable of interest has such a name. */
 static void add_variable(struct rk_list *ret, const char *entry)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
@@ -421,7 +429,7 @@ void rk_secrets_env(char *const *envp, struct rk_list *ret)
 		qsort(ret->v + first, ret->n - first, sizeof(*ret->v), by_text);
 }
 
-/* ---- the names of host and user, and places ---- */
+/* ---- names of hosts and the user, and paths ---- */
 
 static bool is_word(char c)
 {
@@ -449,7 +457,7 @@ static size_t host_at(const char *text, const char *at, const char *host)
 	return len ? len : word_at(text, at, host, strcspn(host, "."));
 }
 
-/* Appends from..to, a part of `text`, with the names of hosts and user replaced. */
+/* Appends from..to, a part of `text`, and replaces the names of hosts and the user. */
 static void put_words(struct rk_bytes *out, const char *text, const char *from, const char *to,
 		      const struct rk_redaction *who)
 {
@@ -477,7 +485,7 @@ static void put_words(struct rk_bytes *out, const char *text, const char *from, 
 	}
 }
 
-/* Length of the home directory at p, whatever comes before it; or 0. */
+/* Length of the home directory at p, whatever precedes it; or 0. */
 static size_t home_at(const char *p, const struct rk_redaction *who)
 {
 	size_t len = who->home ? strlen(who->home) : 0;
@@ -489,22 +497,22 @@ static size_t home_at(const char *p, const struct rk_redaction *who)
 	return p[len] == '/' || !is_word(p[len]) ? len : 0;
 }
 
-/* Whether the slash at p begins a path; one in the middle of a relative one does not. */
+/* Whether the slash at p begins an absolute path; a slash inside a relative path does not. */
 static bool begins_path(const char *text, const char *p)
 {
 	if (p == text)
 		return true;
-	/* After "-I", "-L" and the like. */
+	/* After "-I", "-L" and similar. */
 	if (p - text >= 2 && p[-2] == '-' && is_word(p[-1]) &&
 	    (p - text == 2 || strchr(PATH_ENDS, p[-3])))
 		return true;
-	/* Of file:///x the third slash, of https://host none. */
+	/* In file:///x the third slash begins a path; in https://host none does. */
 	if (p - text >= 3 && !strncmp(p - 3, "://", 3))
 		return true;
 	return strchr(PATH_ENDS, p[-1]) && !(p[-1] == ':' && p[1] == '/');
 }
 
-/* The path at p; gives where it ends. */
+/* Appends the path at p, redacted; returns its end. */
 static const char *put_path(struct rk_bytes *out, const char *text, const char *p,
 			    const struct rk_redaction *who)
 {

@@ -1,12 +1,12 @@
 /*
  * strtab.c - interned strings.
  *
- * An entry, once published, never moves: entries are in blocks of BLOCK, text is in chunks, and
- * both are only added. The slot array is open addressing over entry ids + 1; when it gets half full
- * a larger one is built and published, and the old one is kept until the end because a reader may
- * still use it (all old ones together are smaller than the current). A look-up that misses takes
- * the lock and looks again before it adds. The table is its own, not rk_index of map.h, because
- * look-ups run without a lock while another thread adds.
+ * A published entry never moves: entries are in blocks of BLOCK, text is in chunks, and both only
+ * grow. The slot array uses open addressing and holds entry ids + 1. When it is half full a larger
+ * one is built and published; the old one is kept until the end because a reader may still use it
+ * (all old ones together are smaller than the current one). A look-up that misses takes the lock
+ * and looks again before it adds. rk_index of map.h cannot be used because look-ups run without a
+ * lock while another thread adds.
  */
 #include "base/strtab.h"
 
@@ -24,8 +24,7 @@ enum {
 	CHUNK_BYTES = 64 << 10,
 	FIRST_SLOTS = 1024,
 	STANDINS = 4096,
-	OVERHEAD =
-		64, /* of a distinct text beside its bytes: its entry and up to eight slot words */
+	OVERHEAD = 64, /* bytes per text beside the text: its entry and up to 8 slot words */
 };
 
 struct entry {
@@ -98,7 +97,7 @@ static void slot_put(struct slots *s, uint64_t hash, uint32_t id)
 	atomic_store_explicit(&s->id[i], id + 1, memory_order_release);
 }
 
-/* With the lock held, the text known to be absent. */
+/* Adds a text that is not in the table. Call with the lock held. */
 static int insert(struct rk_strtab *t, uint64_t hash, const char *text, size_t len,
 		  uint32_t *ret_id, struct rk_error *err)
 {

@@ -10,18 +10,18 @@
 #include "base/error.h"
 
 /*
- * Ids count from 0 in order of first appearance; id 0 is always "". Any number of threads may
- * add and borrow at the same time: look-ups take no lock, the first sight of a text does.
+ * Ids count from 0 in order of first appearance; id 0 is always "". Any number of threads may add
+ * and borrow at the same time: look-ups take no lock, adding a new text does.
  */
 struct rk_strtab;
 
-/* `max_bytes` bounds text and bookkeeping together. */
+/* `max_bytes` limits text and bookkeeping together. */
 int rk_strtab_new(size_t max_bytes, struct rk_strtab **ret, struct rk_error *err);
 
 /*
- * The text is copied. When the table is full a new text is replaced by one of 4096 stand-ins
- * "(name table full) #xyz", chosen by its hash, and rk_strtab_overflowed() turns true.
- * Fails only when out of memory.
+ * The text is copied. When the table is full, a new text is replaced by one of 4096 placeholders
+ * "(name table full) #xyz", chosen by its hash, and rk_strtab_overflowed() becomes true. Fails only
+ * when out of memory.
  */
 int rk_strtab_add(struct rk_strtab *t, const char *text, size_t len, uint32_t *ret_id,
 		  struct rk_error *err);

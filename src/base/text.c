@@ -1,4 +1,4 @@
-/* text.c - small things about text: case, UTF-8, escaping. */
+/* text.c - text utilities: case, UTF-8, escaping. */
 #include "base/text.h"
 
 #include <string.h>
@@ -55,9 +55,9 @@ bool rk_text_ends(const char *s, size_t len, const char *suffix)
 }
 
 /*
- * Bytes of the character at s (1..4) and its code point, or 0 when it is not valid UTF-8.
- * `lo` and `hi` bound the second byte, which is what rules out overlong forms, surrogates and
- * code points past U+10FFFF.
+ * Returns the length of the character at s (1..4) and its code point, or 0 if it is not valid
+ * UTF-8. `lo` and `hi` limit the second byte, which excludes overlong forms, surrogates and code
+ * points past U+10FFFF.
  */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *ret)
 {
@@ -152,7 +152,7 @@ static size_t columns_of(uint32_t cp)
 	return 1;
 }
 
-/* Walks until `columns` are full or the text ends; returns bytes, *used columns. */
+/* Measures until `columns` are full or the text ends; returns bytes, *used is columns. */
 static size_t measure(const char *s, size_t len, size_t columns, size_t *used)
 {
 	size_t i = 0, n, w;
@@ -307,7 +307,7 @@ void rk_base85_put(struct rk_bytes *out, const void *p, size_t len)
 		out->bad = true;
 		return;
 	}
-	/* Missing bytes of the last four count as 0, and the last digits are then not wanted. */
+	/* Missing bytes of the last group count as 0; the last digits are then dropped. */
 	for (size_t i = 0; i < len; i += 4) {
 		uint8_t *to = out->data + out->len;
 		size_t n = rk_min(len - i, 4);

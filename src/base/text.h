@@ -1,4 +1,4 @@
-/* text.h - small things about text: case, UTF-8, escaping. */
+/* text.h - text utilities: case, UTF-8, escaping. */
 #ifndef RK_TEXT_H
 #define RK_TEXT_H
 
@@ -35,7 +35,7 @@ static inline bool rk_is_letter(char c)
 	return rk_is_lower(c) || rk_is_upper(c);
 }
 
-/* The ending of a counted noun: "" for one, "s" for all else. */
+/* Plural ending: "" for 1, else "s". */
 static inline const char *rk_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
@@ -82,26 +82,29 @@ size_t rk_utf8_fit(const char *s, size_t len, size_t columns);
 /* "..." with JSON escapes, quotes included; invalid UTF-8 becomes U+FFFD. */
 void rk_json_string(struct rk_bytes *out, const char *s, size_t len);
 /*
- * One word of a shell command, quoted only where it must be. SHOWN is for people: control characters
- * are spelled $'\033', so that a terminal shows them and bash and zsh take them. SCRIPT is for any
- * POSIX shell; only a carriage return is spelled out, because sbatch refuses a script that has one
- * before a line end.
+ * Appends one word of a shell command, quoted only if needed. SHOWN is for people: control
+ * characters are written as $'\033', which is visible on a terminal and valid in bash and zsh.
+ * SCRIPT is for any POSIX shell; only a carriage return is escaped, because sbatch rejects a script
+ * with one before a line end.
  */
 enum rk_shell_use { RK_SHELL_SHOWN, RK_SHELL_SCRIPT };
 void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word);
 /* One CSV cell by RFC 4180: quoted only when it holds a comma, quote, CR or LF. */
 void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len);
-/* The same of a terminated text, and what follows it: a comma or a line end. */
+/* The same for a terminated text, followed by `end`: a comma or a line end. */
 void rk_csv_text(struct rk_bytes *out, const char *s, char end);
-/* Control characters as \xNN, all else as it is: nothing that steers a terminal or ends a line. */
+/*
+ * Control characters become \xNN, everything else is unchanged: nothing controls a terminal or ends
+ * a line.
+ */
 void rk_put_plain(struct rk_bytes *out, const char *s);
 
-/* Appends bytes in base64 (RFC 4648, section 4), with padding and without line ends. */
+/* Appends bytes in base64 (RFC 4648, section 4), with padding and without line breaks. */
 void rk_base64_put(struct rk_bytes *out, const void *p, size_t len);
 /*
- * Appends bytes in base 85: four bytes as five digits, a fourth more where base64 needs a third. The
- * digits are ASCII from '!' to '~', in that order, without the nine that mean something to HTML, to
- * scripts or to a shell: " & ' - < = > \ `. The last n < 4 bytes become n + 1 digits.
+ * Appends bytes in base 85: five digits for four bytes, i.e. 25 % overhead instead of base64's 33
+ * %. The digits are ASCII from '!' to '~', in that order, without the nine that have a meaning in
+ * HTML, scripts or a shell: " & ' - < = > \ `. The last n < 4 bytes become n + 1 digits.
  */
 void rk_base85_put(struct rk_bytes *out, const void *p, size_t len);
 

@@ -44,7 +44,7 @@ size_t rk_word_distance(const char *a, const char *b, bool any_case)
 const char *rk_nearest(const char *word, const char *const *words)
 {
 	const char *best = NULL;
-	/* Two slips, but not in a word so short that everything is two slips away. */
+	/* Up to two typos, but fewer in short words, where everything is two typos away. */
 	size_t limit = word ? rk_min(2, strlen(word) / 2) : 0;
 
 	for (; word && words && *words; words++) {
@@ -60,7 +60,7 @@ const char *rk_nearest(const char *word, const char *const *words)
 
 enum { KNOWN_BYTES = 400, SHOWN_BYTES = 100 };
 
-/* "x, y, z", as far as it fits. */
+/* "x, y, z", as many as fit. */
 static void put_known(char out[KNOWN_BYTES], const char *const *names)
 {
 	size_t len = 0;

@@ -1,4 +1,4 @@
-/* words.h - lists of known words, "hip,kernel": to bits, and what to say of an unknown one. */
+/* words.h - parses lists of known words ("hip,kernel") to bits, with hints for unknown words. */
 #ifndef RK_WORDS_H
 #define RK_WORDS_H
 
@@ -9,26 +9,26 @@
 
 #include "base/error.h"
 
-/* What to say of a word that people try: "did you mean 'marker'?". */
+/* A hint for a word that users often try: "did you mean 'marker'?". */
 struct rk_word_hint {
 	const char *word, *text;
 };
 
 struct rk_words {
-	const char *what;                 /* "trace": what one of them is */
-	const char *const *names;         /* by bit, then perhaps the word for all; ended by NULL */
-	unsigned n;                       /* how many bits */
-	const struct rk_word_hint *hints; /* ended by a word of NULL; may be NULL */
+	const char *what;         /* what a word is: "trace" */
+	const char *const *names; /* by bit, then optionally the word for all; NULL at the end */
+	unsigned n;               /* number of bits */
+	const struct rk_word_hint *hints; /* an entry with word NULL ends it; may be NULL */
 };
 
-/* Words parted by commas or blanks to bits. RK_E_USAGE: an unknown word, or none at all. */
+/* Converts words separated by commas or blanks to bits. RK_E_USAGE: an unknown word, or no word. */
 int rk_words_parse(const struct rk_words *w, const char *text, unsigned *ret, struct rk_error *err);
 /* The word of bit i, NULL past the last. */
 const char *rk_words_at(const struct rk_words *w, unsigned i);
 
 /*
- * RK_E_USAGE: "unknown WHAT 'word'; did you mean 'x'?" with the nearest of `names` (ended by
- * NULL), or where none is near "...; known: x, y, z".
+ * RK_E_USAGE: "unknown WHAT 'word'; did you mean 'x'?" with the nearest of `names` (NULL at the
+ * end), or "...; known: x, y, z" if none is near.
  */
 int rk_fail_unknown(struct rk_error *err, const char *what, const char *word,
 		    const char *const *names);
@@ -36,8 +36,8 @@ int rk_fail_unknown(struct rk_error *err, const char *what, const char *word,
 enum { RK_WORD_MAX = 63 };
 
 /*
- * Letters put in, left out, changed or swapped with the next. Words longer than RK_WORD_MAX are
- * RK_WORD_MAX apart. `any_case`: "sq_waves" is "SQ_WAVES".
+ * Number of letters inserted, deleted, changed or swapped with the next one. RK_WORD_MAX if a word
+ * is longer than that. `any_case`: ignore case.
  */
 size_t rk_word_distance(const char *a, const char *b, bool any_case);
 

@@ -1,4 +1,4 @@
-/* sha256.c - see sha256.h. Names of variables as in FIPS 180-4, section 6.2. */
+/* sha256.c - see sha256.h. Variables are named as in FIPS 180-4, section 6.2. */
 #include "base/sha256/sha256.h"
 
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ static inline uint32_t word(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Word t of the schedule, t >= 16, over word t - 16: only the last 16 are kept. */
+/* Word t >= 16 of the schedule; replaces word t - 16, since only the last 16 are kept. */
 static inline uint32_t more(uint32_t w[16], unsigned t)
 {
 	uint32_t w15 = w[(t - 15) % 16], w2 = w[(t - 2) % 16];
@@ -44,8 +44,8 @@ static inline uint32_t more(uint32_t w[16], unsigned t)
 }
 
 /*
- * One round. What was a is b in the next, and so on: instead of moving eight values the next round
- * is written with its names moved on by one (EIGHT), so that each stays in its register.
+ * One round. After it a becomes b, b becomes c, and so on. Instead of moving eight values, EIGHT
+ * writes the next round with rotated names, so that each value stays in its register.
  */
 static inline void one(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
 		       uint32_t g, uint32_t *h, uint32_t kw)
@@ -94,7 +94,7 @@ static void plain(uint32_t h[8], const uint8_t *p, size_t n)
 
 typedef void blocks_fn(uint32_t h[8], const uint8_t *p, size_t n);
 
-/* What this machine uses; NULL: nobody has asked yet. */
+/* The implementation for this machine; NULL: not chosen yet. */
 static _Atomic(blocks_fn *) chosen;
 
 static blocks_fn *choose(void)
@@ -154,7 +154,7 @@ void rk_sha256_add(struct rk_sha256 *s, const void *p, size_t len)
 		memcpy(s->rest, from + len - len % BLOCK, len % BLOCK);
 }
 
-/* What is left of the message, a one bit, zeros, and the length in bits. */
+/* Appends the padding: a one bit, zeros, and the length in bits. */
 void rk_sha256_end(struct rk_sha256 *s, uint8_t ret[RK_SHA256_BYTES])
 {
 	uint8_t last[2 * BLOCK] = { 0 };

@@ -8,7 +8,7 @@
 
 enum { RK_SHA256_BYTES = 32, RK_SHA256_BLOCK = 64 };
 
-/* A sum under way; needs no release. */
+/* A checksum in progress; needs no release. */
 struct rk_sha256 {
 	uint32_t h[8];
 	uint64_t len;
@@ -21,9 +21,9 @@ void rk_sha256_end(struct rk_sha256 *s, uint8_t ret[RK_SHA256_BYTES]);
 
 void rk_sha256(const void *p, size_t len, uint8_t ret[RK_SHA256_BYTES]);
 
-/* What does the work on this machine: "sha-ni", "armv8" or "plain". */
+/* The implementation used on this machine: "sha-ni", "armv8" or "plain". */
 const char *rk_sha256_by(void);
-/* Test hook: plain C, whatever the machine has. */
+/* Test hook: use plain C on any machine. */
 void rk_sha256_force_plain(bool on);
 
 #endif

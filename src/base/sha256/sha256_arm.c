@@ -1,7 +1,8 @@
 /*
- * sha256_arm.c - SHA-256 by the instructions of ARMv8, where the processor has them.
+ * sha256_arm.c - SHA-256 with the ARMv8 instructions, if the processor has them.
  *
- * Compilers before clang 16 know the instructions only in a build for machines that all have them.
+ * Compilers before clang 16 support the instructions only if the whole build targets machines that
+ * have them.
  */
 #include "base/sha256/sha256_impl.h"
 
@@ -20,7 +21,7 @@
 #define WITH_SHA __attribute__((target("+crypto")))
 #endif
 
-enum { HAS_SHA2 = 1 << 6 }; /* HWCAP_SHA2 of the kernel */
+enum { HAS_SHA2 = 1 << 6 }; /* HWCAP_SHA2 of the Linux kernel */
 
 bool rk_sha256_arm_there(void)
 {
@@ -32,7 +33,7 @@ struct state {
 	uint32x4_t abcd, efgh;
 };
 
-/* Four rounds, with the four words w and the four constants from k on. */
+/* Four rounds with the four words w and four constants k[0..3]. */
 WITH_SHA static inline void rounds(struct state *s, uint32x4_t w, const uint32_t *k)
 {
 	uint32x4_t wk = vaddq_u32(w, vld1q_u32(k)), abcd = s->abcd;
@@ -41,7 +42,7 @@ WITH_SHA static inline void rounds(struct state *s, uint32x4_t w, const uint32_t
 	s->efgh = vsha256h2q_u32(s->efgh, abcd, wk);
 }
 
-/* Words t to t+3 of the schedule from the 16 before: a has t-16 on, d has t-4 on. */
+/* Words t to t+3 of the schedule from the previous 16: a starts at t-16, d at t-4. */
 WITH_SHA static inline uint32x4_t more(uint32x4_t a, uint32x4_t b, uint32x4_t c, uint32x4_t d)
 {
 	return vsha256su1q_u32(vsha256su0q_u32(a, b), c, d);

@@ -1,4 +1,4 @@
-/* sha256_impl.h - between sha256.c and what machines have instructions for. */
+/* sha256_impl.h - interface between sha256.c and the machine-specific implementations. */
 #ifndef RK_SHA256_IMPL_H
 #define RK_SHA256_IMPL_H
 
@@ -10,8 +10,8 @@
 extern const uint32_t rk_sha256_k[64];
 
 /*
- * Each puts n blocks of 64 bytes into the state h. May be called only where its `there` is true,
- * which asks the processor; both are absent on other machines than their own.
+ * Each adds n blocks of 64 bytes to the state h. Call it only if its `there` function, which asks
+ * the processor, returns true. Both exist only on their own architecture.
  */
 bool rk_sha256_x86_there(void);
 void rk_sha256_x86(uint32_t h[8], const uint8_t *p, size_t n);

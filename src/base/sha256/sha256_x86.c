@@ -1,8 +1,8 @@
 /*
- * sha256_x86.c - SHA-256 by the SHA instructions of x86-64, where the processor has them.
+ * sha256_x86.c - SHA-256 with the SHA instructions of x86-64, if the processor has them.
  *
  * The state is kept as two vectors, ABEF and CDGH (highest word first); sha256rnds2 does two rounds
- * with the two lowest words of its third operand, w + k, and exchanges the parts of the vectors.
+ * with the two lowest words of its third operand, w + k, and swaps the roles of the vectors.
  */
 #include "base/sha256/sha256_impl.h"
 
@@ -27,7 +27,7 @@ struct state {
 	__m128i abef, cdgh;
 };
 
-/* Four rounds, with the four words w and the four constants from k on. */
+/* Four rounds with the four words w and four constants k[0..3]. */
 WITH_SHA static inline void rounds(struct state *s, __m128i w, const uint32_t *k)
 {
 	__m128i wk = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)k));
@@ -36,7 +36,7 @@ WITH_SHA static inline void rounds(struct state *s, __m128i w, const uint32_t *k
 	s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(wk, 0x0e));
 }
 
-/* Words t to t+3 of the schedule from the 16 before: a has t-16 on, d has t-4 on. */
+/* Words t to t+3 of the schedule from the previous 16: a starts at t-16, d at t-4. */
 WITH_SHA static inline __m128i more(__m128i a, __m128i b, __m128i c, __m128i d)
 {
 	__m128i x = _mm_add_epi32(_mm_sha256msg1_epu32(a, b), _mm_alignr_epi8(d, c, 4));
@@ -69,7 +69,7 @@ WITH_SHA static inline void block(struct state *s, const uint8_t *p)
 	}
 }
 
-/* h is A to H in memory: as vectors DCBA and HGFE. */
+/* h holds A to H in memory order: as vectors DCBA and HGFE. */
 WITH_SHA static inline struct state split(const uint32_t h[8])
 {
 	__m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)h), 0xb1);
