@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 
-/* ---- RFC 1952 members through zlib, with the end-of-file manners of gzip(1) ---- */
+/* ---- gzip (RFC 1952) through zlib; the end of the file is handled as in gzip(1) ---- */
 
 /*
  * A gzip file is one or more members. After a member gzip(1) looks at what follows: the magic of
@@ -118,7 +118,10 @@ static int gzip_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 		b = *io->in++;
 		io->in_len--;
 		if (g->state == AFTER_1F && b == 0x8b) {
-			/* the magic was consumed byte by byte: inflate gets it before what follows */
+			/*
+			 * the magic was consumed byte by byte: pass it to inflate before the bytes
+			 * that follow
+			 */
 			inflateReset(&g->z);
 			g->state = IN_MEMBER;
 			head = *io;
@@ -371,7 +374,7 @@ bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_le
 		}
 		if (c.bad || !offset || offset > (size_t)(to - out) || n > (size_t)(end - to))
 			return false;
-		/* source and target may overlap: then the bytes repeat, and are copied one by one */
+		/* source and target may overlap: then copy byte by byte, so that they repeat */
 		from = to - offset;
 		if (offset >= n) {
 			memcpy(to, from, n);
@@ -407,10 +410,10 @@ int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cu
 
 	if (len > UINT_MAX / 2)
 		return rk_fail(err, RK_E_LIMIT, "cannot compress %zu bytes at once", len);
-	/* raw: a window of -15 */
+	/* -15: raw DEFLATE, without a header */
 	if (deflateInit2(&z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return rk_fail_nomem(err);
-	/* deflateBound gives the maximum size; a table of codes has less than 400 bytes */
+	/* deflateBound gives the maximum size; each code table adds less than 400 bytes */
 	bound = deflateBound(&z, (uLong)len) + 400 * ncuts;
 	ok = bound <= UINT_MAX && rk_bytes_reserve(out, bound);
 	if (ok) {
@@ -418,7 +421,7 @@ int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cu
 		z.avail_out = (uInt)bound;
 	}
 	for (size_t i = 0; ok && i < ncuts; i++) {
-		/* nothing to flush is an error to zlib */
+		/* zlib treats a flush without input as an error */
 		if (cuts[i] > at)
 			ok = put(&z, from + at, cuts[i] - at, Z_BLOCK);
 		at = cuts[i];

@@ -9,9 +9,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* ---- one packed format, a few bytes at a time ---- */
+/* ---- decompressing a stream, a few bytes at a time ---- */
 
-/* What one step may read and write; the step moves the pointers and shortens the lengths. */
+/* Input and output of one step; the step advances the pointers and reduces the lengths. */
 struct rk_unpack_io {
 	const uint8_t *in;
 	size_t in_len;
@@ -29,7 +29,7 @@ struct rk_unpack_ops {
 	 * before io->out are valid in every case.
 	 */
 	int (*step)(void *state, struct rk_unpack_io *io, struct rk_error *err);
-	/* Ready for the first byte again. */
+	/* Starts again at the first byte. */
 	int (*rewind)(void *state, struct rk_error *err);
 	void (*close)(void *state); /* NULL is fine */
 };
@@ -44,15 +44,15 @@ extern const struct rk_unpack_ops rk_unpack_gzip, rk_unpack_xz, rk_unpack_zstd;
 /* ---- whole blocks ---- */
 
 /*
- * Snappy's raw format, as Parquet pages of other writers use it. True if `in` unpacks to exactly
+ * Snappy's raw format, as used in Parquet pages of other writers. True if `in` unpacks to exactly
  * out_len bytes. On failure the content of `out` is undefined.
  */
 bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_len);
 
 /*
- * Appends bytes compressed by DEFLATE (RFC 1951), without header and checksum: browsers unpack it.
- * level: 1 to 9. `cuts` are places, in order, where bytes of another kind begin; a new code table
- * begins there.
+ * Appends bytes compressed with DEFLATE (RFC 1951), without header and checksum; browsers can
+ * unpack it. level: 1 to 9. `cuts` are ascending offsets where a different kind of data begins; a
+ * new code table starts there.
  */
 int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
 	       int level, struct rk_error *err);

@@ -163,7 +163,9 @@ static int pull_packed(struct rk_instream *s, uint8_t *buf, size_t len, size_t *
 	return rc < 0 ? rc : 0;
 }
 
-/* Reads as far as the content goes. An error is kept until buf is used up. */
+/*
+ * Fills buf up to the end of the content. An error is kept until the bytes before it are delivered.
+ */
 static size_t fill(struct rk_instream *s, uint8_t *buf, size_t len)
 {
 	size_t done = 0;

@@ -6,7 +6,7 @@
 
 enum { MAX_NUMBER = (1 << 29) - 1 };
 
-/* Most tags, lengths and values are of one byte. */
+/* Most tags, lengths and values have one byte. */
 static inline uint64_t varint(struct rk_cursor *c)
 {
 	if (!c->bad && c->pos < c->end && *c->pos < 0x80)

@@ -1,6 +1,7 @@
 /*
- * protobuf.h - read the fields of a protobuf message in order, never past its end; and write fields
- * into memory that the caller has reserved. What the reader and the writer of Perfetto traces share.
+ * protobuf.h - reads the fields of a protobuf message in order, never past its end, and writes
+ * fields into memory that the caller has reserved. Also constants shared by the reader and the
+ * writer of Perfetto traces.
  */
 #ifndef RK_PROTOBUF_H
 #define RK_PROTOBUF_H
@@ -20,7 +21,7 @@ struct rk_pb_field {
 /* The next field; false at the end, and if the rest is invalid (then c->bad). */
 bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret);
 
-/* A message in a BYTES field; of any other field, an empty one. */
+/* The message in a BYTES field; an empty one for any other field. */
 static inline struct rk_cursor rk_pb_message(const struct rk_pb_field *f)
 {
 	return rk_cursor_over(f->data, f->wire == RK_PB_BYTES ? f->len : 0);
@@ -38,8 +39,8 @@ static inline double rk_pb_double(const struct rk_pb_field *f)
 /*
  * ---- writing ----
  *
- * Each function gets the place to write to and returns the place after what it wrote. A varint has
- * at most 10 bytes, a tag at most 5; closing a message may move it by 9 bytes.
+ * Each function gets the position to write to and returns the position after it. A varint has at
+ * most 10 bytes, a tag at most 5; closing a message may move it by 9 bytes.
  */
 
 enum { RK_PB_FIELD_MAX = 15 }; /* bytes of a field that is a number */
@@ -88,7 +89,7 @@ static inline uint8_t *rk_pb_put_bytes(uint8_t *p, uint32_t number, const void *
 	return p + len;
 }
 
-/* A message: its content is written from the place that open returns, close gives the end. */
+/* A message: write its content from the position that open returns; close returns its end. */
 static inline uint8_t *rk_pb_open(uint8_t *p, uint32_t number)
 {
 	return rk_pb_put_tag(p, number, RK_PB_BYTES) + 1;
@@ -96,7 +97,7 @@ static inline uint8_t *rk_pb_open(uint8_t *p, uint32_t number)
 
 uint8_t *rk_pb_close_long(uint8_t *content, uint8_t *end);
 
-/* One byte was kept for the length; a longer message moves. */
+/* open reserves one byte for the length; a longer message is moved. */
 static inline uint8_t *rk_pb_close(uint8_t *content, uint8_t *end)
 {
 	if (end - content > 0x7f)
@@ -105,11 +106,11 @@ static inline uint8_t *rk_pb_close(uint8_t *content, uint8_t *end)
 	return end;
 }
 
-/* ---- numbers and words of Perfetto traces ---- */
+/* ---- constants of Perfetto traces ---- */
 
 enum {
 	RK_PF_BOOTTIME = 6,         /* builtin_clock.proto */
-	RK_PF_FIRST_OWN_CLOCK = 64, /* from here on clocks belong to their sequence */
+	RK_PF_FIRST_OWN_CLOCK = 64, /* clocks from here on are local to their sequence */
 	RK_PF_STATE_CLEARED = 1,    /* TracePacket.sequence_flags */
 	RK_PF_NEEDS_STATE = 2,
 };
@@ -117,7 +118,7 @@ enum {
 /* TrackEvent.type */
 enum rk_pf_type { RK_PF_BEGIN = 1, RK_PF_END, RK_PF_INSTANT, RK_PF_COUNTER };
 
-/* Categories that are tables; "*_api" is a domain of calls, everything else a marker. */
+/* Categories of tables. "*_api" is a domain of calls, everything else a marker. */
 #define RK_PF_KERNELS "kernel_dispatch"
 #define RK_PF_COPIES "memory_copy"
 #define RK_PF_MEMORY "memory_allocation"

@@ -24,7 +24,7 @@ struct rk_sqlite {
 	const char *hot; /* suffix of the file that made a copy necessary */
 	bool cut;
 	struct rk_tempdir *tmp;         /* holds the copy */
-	struct rk_sqlite_cursor *taker; /* whose numbers rk_row() delivers */
+	struct rk_sqlite_cursor *taker; /* the cursor that gets the numbers from rk_row() */
 };
 
 /* ---- the numbers of a row ---- */

@@ -38,7 +38,10 @@ struct rk_sqlite_table {
 	int key; /* index of the INTEGER PRIMARY KEY, -1 when there is none */
 };
 
-/* Ordinary tables (no views, no virtual tables) whose name begins with `prefix`, ASCII case aside. */
+/*
+ * Ordinary tables (no views, no virtual tables) whose name begins with `prefix` (ASCII case
+ * ignored).
+ */
 int rk_sqlite_tables(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_table **ret,
 		     size_t *ret_n, struct rk_error *err);
 void rk_sqlite_tables_free(struct rk_sqlite_table *t, size_t n);
@@ -63,7 +66,7 @@ struct rk_sqlite_column {
  */
 enum {
 	RK_SQLITE_STORED = -1,   /* as stored, ascending by key if there is one */
-	RK_SQLITE_FROM_KEY = -2, /* the same, but nothing until the first seek; needs a key */
+	RK_SQLITE_FROM_KEY = -2, /* the same, but no rows until the first seek; needs a key */
 };
 
 /*
@@ -88,7 +91,7 @@ struct rk_sqlite_cursor {
 	unsigned nnumbers;
 	bool sorted;
 	struct rk_sqlite_cell cells[RK_SQLITE_MAX_COLUMNS];
-	int8_t at[RK_SQLITE_MAX_COLUMNS]; /* -1: the table lacks it, else a place in the statement */
+	int8_t at[RK_SQLITE_MAX_COLUMNS]; /* -1: not in the table, else index in the statement */
 	uint8_t number[RK_SQLITE_MAX_COLUMNS]; /* numbers in the order of the statement */
 	enum rk_sqlite_kind kinds[RK_SQLITE_MAX_COLUMNS];
 };

@@ -1,4 +1,4 @@
-/* thrift.c - Thrift's compact protocol. */
+/* thrift.c - see thrift.h. */
 #include "codec/thrift.h"
 
 #include <assert.h>
@@ -90,7 +90,7 @@ size_t rk_thrift_list(struct rk_thrift_reader *r, const struct rk_thrift_field *
 	return r->c.bad ? 0 : n;
 }
 
-/* Booleans in a list take a byte; as a field they are in the type. */
+/* Booleans in a list take a byte; as fields they are part of the type. */
 static void skip_elem(struct rk_thrift_reader *r, const struct rk_thrift_field *elem)
 {
 	if (elem->type == RK_THRIFT_TRUE || elem->type == RK_THRIFT_FALSE)

@@ -47,7 +47,7 @@ void rk_thrift_put_i64(struct rk_thrift_writer *w, int id, int64_t v);
 void rk_thrift_put_binary(struct rk_thrift_writer *w, int id, const void *p, size_t len);
 void rk_thrift_put_text(struct rk_thrift_writer *w, int id, const char *s);
 void rk_thrift_put_struct(struct rk_thrift_writer *w, int id); /* closed by rk_thrift_end */
-/* The n elements follow, each by one of the calls below. */
+/* Write the n elements next, each with one of the calls below. */
 void rk_thrift_put_list(struct rk_thrift_writer *w, int id, enum rk_thrift_type elem, size_t n);
 void rk_thrift_elem_int(struct rk_thrift_writer *w, int64_t v);
 void rk_thrift_elem_bool(struct rk_thrift_writer *w, bool v);
@@ -56,7 +56,7 @@ void rk_thrift_elem_struct(struct rk_thrift_writer *w); /* closed by rk_thrift_e
 
 struct rk_thrift_reader {
 	struct rk_cursor c;
-	unsigned depth; /* of skipping */
+	unsigned depth; /* of nested values being skipped */
 };
 
 /* Zero it before the first rk_thrift_next of a struct. */
@@ -75,7 +75,7 @@ const char *rk_thrift_binary(struct rk_thrift_reader *r, const struct rk_thrift_
 			     size_t *ret_len);
 /* True when the field is a struct; its fields are read next. */
 bool rk_thrift_struct(struct rk_thrift_reader *r, const struct rk_thrift_field *f);
-/* Number of elements, each at least one byte of what is left; *elem describes them. */
+/* Number of elements; never more than bytes are left. *elem describes them. */
 size_t rk_thrift_list(struct rk_thrift_reader *r, const struct rk_thrift_field *f,
 		      struct rk_thrift_field *elem);
 /* Skips a value of any type; nesting beyond RK_THRIFT_DEPTH is damage. */

@@ -1,10 +1,11 @@
 /*
- * fast.c - parse ordinary rows: cell by cell, or in larger pieces that were seen before (see struct
- * rk_csv_memory).
+ * fast.c - parses ordinary rows: cell by cell, or in larger pieces that were seen before (see
+ * struct rk_csv_memory).
  *
- * The bytes around the text must be readable (the scanner's buffers guarantee it). So numbers are read eight
- * digits at a time and delimiters are found sixteen bytes at a time, without testing for the end at each step.
- * Each cell reader returns the byte after the cell, or NULL if the cell is unusual in any way.
+ * The scanner's buffers guarantee that the bytes around the text are readable. So numbers are read
+ * eight digits at a time and delimiters are found sixteen bytes at a time, without testing for the
+ * end at each step. Each cell reader returns the byte after the cell, or NULL if the cell is
+ * unusual in any way.
  */
 #include "codec/csv/csv.h"
 
@@ -16,7 +17,7 @@
 #include <arm_neon.h>
 #endif
 
-/* Bit i set where byte i of the 16 at p equals a or b. */
+/* Bit i is set if byte i of the 16 at p equals a or b. */
 static inline uint32_t match2(const char *p, char a, char b)
 {
 #if defined(__x86_64__)
@@ -84,7 +85,7 @@ static inline unsigned digits8(const char *p, uint64_t *ret)
 
 static const uint64_t ten[9] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
 
-/* Up to 18 digits, which always fit; NULL when there are none or more. */
+/* Up to 18 digits, which always fit; NULL if there are none or more. */
 static inline const char *number(const char *p, int64_t *ret)
 {
 	uint64_t v, part;
@@ -128,7 +129,7 @@ static inline const char *number_cell(const char *p, unsigned field, struct rk_c
 	return q;
 }
 
-/* An address: 0x and up to 16 digits, mostly in quotes. */
+/* An address: 0x and up to 16 digits, usually in quotes. */
 static inline const char *hex_cell(const char *p, int64_t *ret)
 {
 	bool quoted = *p == '"';
@@ -176,7 +177,7 @@ static bool cell_over(char c)
 	return c == ',' || c == '\n' || c == '\r';
 }
 
-/* Text in quotes without a quote inside, or bare text without a comma; [*from, *to) is it. */
+/* Text in quotes without a quote inside, or bare text without a comma; the text is [*from, *to). */
 static inline const char *text_cell(const char *p, const char *end, const char **from,
 				    const char **to)
 {
@@ -196,7 +197,7 @@ static inline const char *text_cell(const char *p, const char *end, const char *
 	return *to;
 }
 
-/* Passes n cells that hold no comma; stops at the comma or line end behind the last. */
+/* Skips n cells without commas; returns the comma or line end after the last. */
 static inline const char *skip_cells(const char *p, const char *end, unsigned n)
 {
 	for (; p < end; p += 16) {
@@ -250,7 +251,7 @@ static inline bool delimiters(const char *p, const char *end, unsigned n, bool l
 }
 
 /*
- * The eight bytes before `end`, of which the last n (1..8) are a number: the others are blanked,
+ * The number in the last n (1..8) of the eight bytes before `end`. The other bytes are cleared,
  * then as in digits8. A byte that is not a digit sets a bit in *odd.
  */
 static inline uint64_t digits_before(const char *end, unsigned n, uint64_t *odd)
@@ -287,9 +288,9 @@ static inline int64_t number_before(const char *p, const char *end, uint64_t *od
 enum { MAX_PLACES = 15 };
 
 /*
- * Sums of counters are mostly whole: "16384.000000", "65536". Digits after the point are joined to
- * those before it: "1979347.8750000000" is 1979347875 / 10^3. The quotient of two exact numbers is
- * correctly rounded; NULL if there are too many digits for that.
+ * Sums of counters are usually integers: "16384.000000", "65536". Digits after the point are
+ * appended to those before it: "1979347.8750000000" is 1979347875 / 10^3. The quotient of two exact
+ * numbers is correctly rounded; NULL if there are too many digits for that.
  */
 static inline const char *double_cell(const char *p, unsigned field, struct rk_csv_sink *s)
 {
@@ -341,8 +342,8 @@ static const char *new_word(const char *p, const char *end, uint32_t *id, struct
 }
 
 /*
- * A word is found by the first bytes of its text, and by up to eight bytes of the cell before it: a
- * kernel's id.
+ * A cached word is found by the first bytes of its text and up to eight bytes of the cell before
+ * it, which is a kernel's id.
  */
 static inline const char *string_cell(const char *p, const char *end, unsigned field,
 				      struct rk_csv_sink *s)
@@ -372,7 +373,7 @@ static inline const char *string_cell(const char *p, const char *end, unsigned f
 	return new_word(p, end, id, s, w);
 }
 
-/* Stores a number of a group of cells; one that does not fit sets a bit in *odd. */
+/* Stores a number of a group of cells; sets a bit in *odd if it does not fit. */
 static inline void put_number(const struct rk_csv_op *op, int64_t v, const struct rk_csv_sink *s,
 			      uint64_t *odd)
 {
@@ -387,8 +388,8 @@ static inline void put_number(const struct rk_csv_op *op, int64_t v, const struc
 }
 
 /*
- * A group of cells that are numbers or skipped. First finds where all of them end, so that no
- * number has to wait for the one before. Problems in any of them are checked at the end.
+ * Reads a group of cells that are numbers or skipped. Finds the ends of all cells first, so that no
+ * number has to wait for the previous one. Problems in any of them are checked at the end.
  */
 static const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const char *p,
 				const char *end, bool last, struct rk_csv_sink *s)
@@ -409,7 +410,7 @@ static const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const 
 	return odd ? NULL : d[n - 1];
 }
 
-/* As number_before, for numbers that begin as the one before them in the column did. */
+/* As number_before, for numbers that usually begin like the previous one in the column. */
 static inline int64_t number_like(const char *p, const char *end, struct rk_csv_high *high,
 				  uint64_t *odd)
 {
@@ -429,7 +430,7 @@ static inline int64_t number_like(const char *p, const char *end, struct rk_csv_
 	return (int64_t)(high->value + digits_before(end, 8, odd));
 }
 
-/* The same when every cell is as long as it was in the row before, as times and counts mostly are. */
+/* The same if every cell is as long as in the previous row, as times and counts usually are. */
 static inline const char *run_as_before(const struct rk_csv_op *cols, unsigned n, const char *p,
 					struct rk_csv_sink *s)
 {
@@ -486,7 +487,7 @@ static inline const char *cell(const struct rk_csv_op *op, const char *p, const 
 	return q ? q : number_cell(p, op->field, s, &((int64_t *)s->data[op->field])[s->row]);
 }
 
-/* Behind the last cell: the line end, or the end of the text. */
+/* After the last cell: the line end, or the end of the text. */
 static inline const char *line_end(const char *p, const char *end)
 {
 	if (p >= end)
@@ -503,7 +504,7 @@ static inline bool same_end(const struct rk_csv_end *e, const char *p)
 	size_t n = e->len;
 
 #if defined(__x86_64__)
-	/* sixteen at a time, the last sixteen overlapping those before */
+	/* sixteen bytes at a time; the last sixteen may overlap the previous ones */
 	if (n >= 16) {
 		for (size_t i = 0; i + 16 < n; i += 16) {
 			__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
@@ -531,7 +532,7 @@ static inline void put_end(const struct rk_csv_put *puts, unsigned n, const int6
 	}
 }
 
-/* Remembers what [p, next) was read as. */
+/* Caches the numbers of [p, next). */
 static void keep_end(struct rk_csv_end *e, const struct rk_csv_put *puts, unsigned n, const char *p,
 		     const char *next, const struct rk_csv_sink *s)
 {
@@ -545,7 +546,7 @@ static void keep_end(struct rk_csv_end *e, const struct rk_csv_put *puts, unsign
 	}
 }
 
-/* Heads begin alike: they are identified by the 24 bytes where the first of them ended. */
+/* Heads begin alike, so the hash uses the 24 bytes before the end of the first head. */
 static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *p)
 {
 	uint64_t w[3], h;
@@ -555,7 +556,7 @@ static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *
 	return &m->heads[h >> 40 & (RK_CSV_ENDS - 2)];
 }
 
-/* The matching one of the two slots of an index; NULL and *free if none matches. */
+/* The matching slot of the two at an index; if none matches, NULL and *free is the one to fill. */
 static inline struct rk_csv_end *find_end(struct rk_csv_end *e, const char *p,
 					  struct rk_csv_end **free)
 {
@@ -568,8 +569,9 @@ static inline struct rk_csv_end *find_end(struct rk_csv_end *e, const char *p,
 }
 
 /*
- * The last columns of a row and its line end; returns the next line. Tails are identified by their
- * first 32 bytes. A shorter tail includes the beginning of the next row, which is mostly the same.
+ * Reads the last columns of a row and its line end; returns the next line. Tails are hashed by
+ * their first 32 bytes. For a shorter tail this includes the beginning of the next row, which is
+ * usually the same.
  */
 static inline const char *tail(const struct rk_csv_plan *plan, const char *p, const char *end,
 			       struct rk_csv_sink *s)
@@ -599,7 +601,7 @@ static inline const char *tail(const struct rk_csv_plan *plan, const char *p, co
 	return next;
 }
 
-/* The first columns of a row and the comma behind them. */
+/* Reads the first columns of a row and the comma after them. */
 static const char *new_head(const struct rk_csv_plan *plan, const char *from, const char *end,
 			    struct rk_csv_sink *s, struct rk_csv_end *free)
 {
@@ -625,7 +627,7 @@ static const char *new_head(const struct rk_csv_plan *plan, const char *from, co
 	return p;
 }
 
-/* The next line, or NULL for an unusual row. */
+/* Returns the next line, or NULL for an unusual row. */
 static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char *p,
 				      const char *end, struct rk_csv_sink *s)
 {
@@ -683,7 +685,7 @@ const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const
 	if (next || s->failed)
 		return next;
 
-	/* cell by cell: rows with empty or quoted numbers, which a run does not take */
+	/* cell by cell: for rows with empty or quoted numbers, which the run functions reject */
 	s->nnulls = 0;
 	for (; op < last; op++) {
 		p = cell(op, p, end, s);

@@ -1,4 +1,4 @@
-/* row.c - the header, single rows, the kind of each column, and unusual rows. */
+/* row.c - the header, single rows, the type of each column, and unusual rows. */
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 #include "base/text.h"
 #include "codec/csv/csv.h"
 
-/* The end of the header cell at p; quotes hide commas and line ends. NULL: it never ends. */
+/*
+ * The end of the header cell at p; commas and line ends inside quotes are part of it. NULL: it
+ * never ends.
+ */
 static const char *name_end(const char *p, const char *end, bool whole, unsigned *lines)
 {
 	bool quoted = false;
@@ -89,7 +92,7 @@ void rk_csv_header_release(struct rk_csv_header *h)
 
 int rk_csv_header_find(const struct rk_csv_header *h, const char *name)
 {
-	/* most differ in their first letter already */
+	/* most differ in their first letter */
 	for (unsigned i = 0; i < h->ncols; i++)
 		if ((h->names[i][0] | 0x20) == (name[0] | 0x20) &&
 		    rk_text_ieq(h->names[i], strlen(h->names[i]), name))
@@ -126,14 +129,14 @@ unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, un
 	struct rk_csv_span c;
 
 	for (unsigned n = 0; n < max; row = q + 1) {
-		/* a quoted cell may hold commas */
+		/* a quoted cell may contain commas */
 		for (q = row; q < end && blank(*q); q++)
 			;
 		if (q < end && *q == '"')
 			for (q++; q < end && (*q != '"' || (q + 1 < end && q[1] == '"')); q++)
 				q += *q == '"';
 		if (q >= end || *q != '"')
-			q = row; /* no quotes, or an open one: commas count */
+			q = row; /* no quotes, or an unclosed one: split at commas */
 		q = memchr(q, ',', (size_t)(end - q));
 		if (!q)
 			q = end;
@@ -145,9 +148,11 @@ unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, un
 	return max + 1;
 }
 
-/* ---- what each column of a CSV file is, from its header ---- */
+/* ---- the type of each column, from the header ---- */
 
-/* `last`: the bind of the column before. Mostly the one behind it is meant; thousands may follow. */
+/*
+ * `last`: the bind of the previous column. Usually the next bind matches; there may be thousands.
+ */
 static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name,
 					 const struct rk_csv_bind *last)
 {
@@ -225,7 +230,7 @@ static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_b
 	return n >= 3 ? n : 0;
 }
 
-/* The numbers of a head or tail that some field takes. */
+/* Collects the numbers of a head or tail that are wanted. */
 static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_put *ret)
 {
 	unsigned k = 0;
@@ -244,7 +249,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 {
 	struct rk_csv_plan p = { .ncols = h->ncols };
 	const struct rk_csv_bind *b = NULL;
-	uint64_t taken[RK_CSV_MAX_COLUMNS / 64 + 2] = { 0 }; /* fields that a column fills */
+	uint64_t taken[RK_CSV_MAX_COLUMNS / 64 + 2] = { 0 }; /* fields that have a column */
 
 	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
 	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
@@ -259,7 +264,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 		p.cols[i] = op_of(b, i, want);
 		if (p.cols[i].cell <= RK_CELL_SKIP_TEXT)
 			continue;
-		/* of two columns with the same name the first wins */
+		/* if two columns have the same name, the first one wins */
 		assert(p.cols[i].field / 64 < sizeof(taken) / sizeof(taken[0]));
 		word = &taken[p.cols[i].field / 64];
 		bit = UINT64_C(1) << (p.cols[i].field % 64);
@@ -272,7 +277,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 	p.tail_cols = tail_length(&p);
 	p.nhead_puts = wanted(p.cols, p.head_cols, p.head_puts);
 	p.ntail_puts = wanted(p.cols + p.ncols - p.tail_cols, p.tail_cols, p.tail_puts);
-	/* the cells between; head and tail are one step of the fast path each */
+	/* the cells between head and tail; the fast path handles each of those in one step */
 	for (unsigned i = p.head_cols, n; i < p.ncols - p.tail_cols; i += n) {
 		struct rk_csv_op *last = p.nops ? &p.ops[p.nops - 1] : NULL;
 
@@ -323,13 +328,13 @@ void rk_csv_commit_nulls(struct rk_csv_sink *s)
 /* ---- unusual rows ---- */
 /*
  * First the row is split at its commas, respecting quotes. If that does not give as many cells as
- * the header has, or puts words where numbers belong, cells are counted from both ends around the
+ * the header has, or puts words in number columns, cells are counted from both ends around the
  * free-text column: the rest in the middle is the text.
  */
 
 /*
- * The end of the cell at p: the comma behind it, or `end`. The closing quote of a quoted cell is
- * before a comma or the end; pairs of quotes are passed.
+ * The end of the cell at p: the comma after it, or `end`. A quote closes a quoted cell only before
+ * a comma or the end; doubled quotes are skipped.
  */
 static const char *loose_cell_end(const char *p, const char *end)
 {
@@ -350,8 +355,8 @@ static const char *loose_cell_end(const char *p, const char *end)
 }
 
 /*
- * `left` cells from the left and `right` from the right, the free text between them. Cells on
- * the right are numbers or simple words: they hold no comma.
+ * Takes the cells before the free text from the left and those after it from the right; the rest is
+ * the text. Cells on the right are numbers or simple words, so they contain no comma.
  */
 static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned free_col,
 			    struct rk_csv_span *cells)
@@ -374,11 +379,11 @@ static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned 
 		end = q;
 	}
 	cells[free_col] = (struct rk_csv_span){ p, (size_t)(end - p) };
-	/* a text that begins with a quote must end with one, or there are too many cells */
+	/* a text that begins with a quote must end with one; otherwise there are too many cells */
 	return p == end || *p != '"' || (end - p > 1 && end[-1] == '"');
 }
 
-/* Numbers, with the blanks some writers put around them cut off. */
+/* A number without the blanks that some writers put around it. */
 static struct rk_csv_span number_text(struct rk_csv_span c)
 {
 	c = unquoted(c);
@@ -401,7 +406,7 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 		if (rk_text_iprefix(c.p, c.len, words[i]))
 			return (struct rk_csv_span){ c.p + n, c.len - n };
 	}
-	/* rows written from freed memory may have a lone quote as their agent */
+	/* rows written from freed memory may have a single quote as their agent */
 	if (c.len == 1 && *c.p == '"')
 		c.len = 0;
 	return c;
@@ -425,7 +430,7 @@ static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t 
 	}
 }
 
-/* How many number columns hold something else. */
+/* Counts number columns that contain something else. */
 static unsigned misfits(const struct rk_csv_plan *plan, const struct rk_csv_span *cells)
 {
 	unsigned n = 0;
@@ -488,7 +493,7 @@ static void put_number(const struct rk_csv_op *op, struct rk_csv_span c, struct 
 		((int64_t *)s->data[op->field])[s->row] = v;
 }
 
-/* All quotes are doubled, as in RFC 4180: one of each pair belongs to the text. */
+/* Whether all quotes are doubled as in RFC 4180: then one of each pair belongs to the text. */
 static bool doubled_quotes(struct rk_csv_span c)
 {
 	bool any = false;
@@ -550,7 +555,7 @@ int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 	}
 	if (to < end)
 		n++;
-	/* one trailing comma more than the header has: an empty cell without a name */
+	/* one trailing comma more than in the header: ignore the empty cell */
 	if (n == ncols + 1 && !cells[ncols].len)
 		n = ncols;
 	if (n == ncols)

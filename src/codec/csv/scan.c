@@ -1,16 +1,16 @@
 /*
- * scan.c - the rows of a CSV file as batches.
+ * scan.c - reads the rows of a CSV file as batches.
  *
- * The text is read in blocks. A block is cut into pieces at line beginnings, and one round on the
+ * The text is read in blocks. A block is cut into pieces at line beginnings. One round on the
  * thread pool parses all pieces of a block, each into its own builder, while one task of the same
  * round reads (and unpacks) the next block. The builders of a round are delivered in order while
  * the next round is running.
  *
  * Where may a piece begin? A name may contain a line end, so not every line begins a row. But a
- * line that is a complete row by itself always does: a row is never continued over such a line.
- * Pieces begin at such lines, and so do blocks unless none is near their end; then the last piece
- * leaves its unfinished row to the next block. So the result does not depend on how the text is
- * cut.
+ * line that is a complete row by itself always does, because a row never continues over such a
+ * line. Pieces begin at such lines. So do blocks, unless there is no such line near their end; then
+ * the last piece leaves its unfinished row to the next block. So the result does not depend on how
+ * the text is cut.
  */
 #include "codec/csv/csv.h"
 
@@ -24,24 +24,23 @@ enum {
 	PIECE_BYTES = 96 << 10,
 	PIECES_PER_THREAD = 4,
 	PADDING = 128, /* on both sides of the text: the fast path reads past its ends */
-	HEADROOM =
-		RK_CSV_MAX_ROW + PADDING, /* in front of a block, for the row the last left over */
-	MAX_TRIES = 32,                   /* lines to check for one that begins a row */
-	MAX_JOINED_LINES = 64,            /* lines one name may stretch over */
+	HEADROOM = RK_CSV_MAX_ROW + PADDING, /* before a block: an unfinished row */
+	MAX_TRIES = 32,                      /* lines to check for one that begins a row */
+	MAX_JOINED_LINES = 64,               /* max lines of one name */
 };
 
 struct note {
 	uint64_t count;
-	uint64_t line; /* of the first, counted from the piece's first line */
+	uint64_t line; /* of the first problem, relative to the piece */
 };
 
 struct piece {
-	const char *from, *to; /* from: what is still to be parsed */
-	bool last;             /* the text ends with it */
-	bool open;             /* its last row may go on in the next block */
-	bool stopped;          /* before such a row, which begins at `from` */
-	bool again;            /* more rows than its builder has room for */
-	bool handed;           /* out, what is in the builder */
+	const char *from, *to; /* from: the next row to parse */
+	bool last;             /* the text ends with this piece */
+	bool open;             /* its last row may continue in the next block */
+	bool stopped;          /* stopped before such a row, which begins at `from` */
+	bool again;            /* has more rows than fit into its builder */
+	bool handed;           /* its builder was delivered */
 	struct rk_builder b;
 	uint64_t lines;
 	struct note notes[RK_NNOTES];
@@ -58,9 +57,9 @@ struct block {
 /* The pieces of one block. */
 struct round {
 	struct piece *pieces;
-	unsigned npieces, at;  /* at: the piece to be handed out next */
-	uint64_t lines_before; /* passed over in front of its first piece */
-	bool huge;             /* a row that is too long comes behind its last */
+	unsigned npieces, at;  /* at: the piece to deliver next */
+	uint64_t lines_before; /* lines skipped before its first piece */
+	bool huge;             /* a row that is too long follows its last piece */
 };
 
 struct csv_source {
@@ -70,17 +69,17 @@ struct csv_source {
 	struct rk_context *ctx;
 	size_t block_bytes, piece_rows;
 	struct round rounds[2];
-	struct round *front; /* being handed out */
-	struct round *back;  /* being parsed; NULL: none is */
+	struct round *front; /* being delivered */
+	struct round *back;  /* being parsed; NULL: none */
 	struct rk_job job;
 	struct rk_csv_memory *memory; /* one for each thread */
 	unsigned max_pieces;
 	struct block cur, next;
-	const char *limit;               /* the text behind it belongs to the next block */
+	const char *limit;               /* text from here on belongs to the next block */
 	bool begun, eof, done, skipping; /* skipping: inside a row that is too long */
-	struct note notes[RK_NNOTES];    /* of all pieces handed out; lines of the file */
-	uint64_t line;                   /* of the first line not yet handed out */
-	struct rk_builder probe;         /* for asking whether a line is a plain row */
+	struct note notes[RK_NNOTES];    /* of all delivered pieces; lines of the file */
+	uint64_t line;                   /* of the first line not yet delivered */
+	struct rk_builder probe;         /* for testing whether a line is a plain row */
 	int read_rc;
 	struct rk_error read_err;
 };
@@ -160,8 +159,8 @@ static size_t line_len(const char *p, const char *next)
 }
 
 /*
- * Is the line [p, next) an ordinary row by itself? A line with an unpaired quote may be the end of
- * a row whose name was wrapped, even if it looks like a row.
+ * Whether the line [p, next) is an ordinary row by itself. A line with an unpaired quote may be the
+ * end of a row whose name contains a line end, even if it looks like a row.
  */
 static bool whole_row(struct csv_source *src, const char *p, const char *next,
 		      struct rk_csv_sink *sink)
@@ -176,7 +175,7 @@ static bool whole_row(struct csv_source *src, const char *p, const char *next,
 }
 
 /*
- * The row at p does not match, perhaps because a name in it contains a line end. Adds lines that
+ * The row at p is incomplete, perhaps because a name in it contains a line end. Appends lines that
  * are not rows themselves until the quotes are paired, and tries once. Returns the next line, or
  * NULL.
  */
@@ -197,7 +196,7 @@ static const char *join_lines(struct csv_source *src, struct piece *p, struct rk
 		next = more;
 		lines++;
 	}
-	/* it fits in front of the next block */
+	/* leave it to the next block, which has room for it in front */
 	if (quotes % 2 && next == p->to && p->open &&
 	    src->cur.mem + src->cur.to - from <= RK_CSV_MAX_ROW) {
 		p->stopped = true;
@@ -230,7 +229,7 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	sink->notes = 0;
 	if (len <= RK_CSV_MAX_ROW)
 		cells = rk_csv_row_slow(&src->plan, from, len, sink);
-	/* the beginning of a wrapped name may have enough commas to look like a row */
+	/* the first line of a name with a line end may have enough commas to look like a row */
 	if ((cells != 1 || sink->notes >> RK_NOTE_BAD_NUMBER & 1) && quotes_in(from, len) % 2) {
 		joined = join_lines(src, p, sink, from, next);
 		if (joined || p->stopped)
@@ -306,7 +305,7 @@ static int read_block(struct csv_source *src, struct block *b, struct rk_error *
 	return 0;
 }
 
-/* Task 0 of a round reads ahead, the others parse. */
+/* Task 0 of a round reads the next block, the others parse. */
 static void round_task(void *arg, size_t i, unsigned worker)
 {
 	struct csv_source *src = arg;
@@ -326,7 +325,7 @@ static bool begins_row(struct csv_source *src, const char *p, const char *end)
 	       whole_row(src, p, line_after(p, end), &sink);
 }
 
-/* Behind the last line end, or `from`. */
+/* The position after the last line end, or `from`. */
 static const char *last_line(const char *from, const char *to)
 {
 	const char *nl = memrchr(from, '\n', (size_t)(to - from));
@@ -336,7 +335,7 @@ static const char *last_line(const char *from, const char *to)
 
 /*
  * Where this block's text may end: at the last line that begins a row; the rest goes to the next
- * block. False if there is no such line nearby: then after the last line end.
+ * block. False if there is no such line nearby: then it ends after the last line end.
  */
 static bool block_limit(struct csv_source *src, const char *from, const char *to, const char **ret)
 {
@@ -363,7 +362,7 @@ static void add_piece(struct round *r, const char *from, const char *to, bool la
 	p->open = p->stopped = p->handed = false;
 }
 
-/* Text in which no line begins a row stays one piece, parsed in several steps. */
+/* If no line begins a row, the text stays one piece, which is parsed in several steps. */
 static void cut_pieces(struct csv_source *src, struct round *r, const char *from, const char *to,
 		       bool last)
 {
@@ -382,7 +381,7 @@ static void cut_pieces(struct csv_source *src, struct round *r, const char *from
 		add_piece(r, from, to, last);
 }
 
-/* Sets the threads to parsing the current block and reading the next. */
+/* Starts parsing the current block and reading the next one. */
 static void start_round(struct csv_source *src)
 {
 	struct round *r = &src->rounds[src->front == &src->rounds[0]];
@@ -390,7 +389,7 @@ static void start_round(struct csv_source *src)
 	const char *from, *to, *nl;
 	bool last = src->eof, whole = true;
 
-	/* the rest of the last round goes in front of the block that was read in the meantime */
+	/* move the rest of the last round in front of the block that was read in the meantime */
 	if (src->limit) {
 		const struct round *f = src->front;
 		const struct piece *p = f->npieces ? &f->pieces[f->npieces - 1] : NULL;
@@ -405,7 +404,7 @@ static void start_round(struct csv_source *src)
 		src->next = done;
 	}
 
-	/* inside a row that is too long everything up to its line end goes */
+	/* skip the rest of a row that is too long */
 	r->lines_before = 0;
 	if (src->skipping) {
 		nl = memchr(b->mem + b->from, '\n', b->to - b->from);
@@ -414,7 +413,7 @@ static void start_round(struct csv_source *src)
 		r->lines_before = nl != NULL;
 	}
 
-	/* where this block ends */
+	/* find where this block ends */
 	from = b->mem + b->from;
 	to = b->mem + b->to;
 	src->limit = to;
@@ -436,7 +435,7 @@ static void start_round(struct csv_source *src)
 	rk_pool_start(src->ctx->pool, &src->job);
 }
 
-/* The running round becomes the front, and the next one starts. 0: all text is read. */
+/* The running round becomes the front, and the next one starts. 0: end of the text. */
 static int next_round(struct csv_source *src, struct rk_error *err)
 {
 	bool text_needed = false;
@@ -470,7 +469,7 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 	return 1;
 }
 
-/* The first block, behind the header, which may be longer than a block has room. */
+/* Reads the first block, after the header, which may be longer than a block. */
 static int begin(struct csv_source *src, struct rk_error *err)
 {
 	size_t left = src->scan.header->bytes, len;
@@ -511,7 +510,7 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 		struct piece *p = &r->pieces[r->at];
 
 		if (r->at == r->npieces) {
-			/* counted when all lines before it have been */
+			/* counted after all lines before it */
 			if (r->huge && !notes[RK_NOTE_HUGE_ROW].count++)
 				notes[RK_NOTE_HUGE_ROW].line = src->line;
 			r->huge = false;
@@ -525,7 +524,7 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 		if (p->handed)
 			parse_piece(src, p, &src->memory[0]);
 		p->handed = true;
-		/* its warnings: the lines before it are now counted from the beginning of the file */
+		/* its warnings: convert the lines to lines of the file */
 		for (unsigned n = 0; n < RK_NNOTES; n++) {
 			if (p->notes[n].count && !notes[n].count)
 				notes[n].line = src->line + p->notes[n].line;
@@ -543,7 +542,7 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 			return 1;
 		}
 	}
-	/* all problems are reported once: reading the file again would repeat them */
+	/* each problem is reported once: reading the file again would repeat it */
 	for (unsigned n = 0; n < RK_NNOTES; n++)
 		if (notes[n].count)
 			rk_diag_most(src->ctx->diag, warning_names[n],
@@ -586,10 +585,10 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	if (src->block_bytes > RK_TEXT_BLOCK_BYTES)
 		src->block_bytes = RK_TEXT_BLOCK_BYTES;
 	src->max_pieces = (unsigned)((src->block_bytes + HEADROOM) / PIECE_BYTES) + 2;
-	/* a row has at least a byte per column; a piece with more rows takes several steps */
+	/* a row has at least one byte per column; a piece with more rows takes several steps */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
-	/* zeros: a hash reads some bytes past either end of a row, only to choose a slot */
+	/* zeroed: a hash reads some bytes past either end of a row, only to choose a slot */
 	src->cur.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
 	src->next.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
 	if (!src->memory || !src->cur.mem || !src->next.mem)

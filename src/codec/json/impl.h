@@ -20,19 +20,19 @@ enum rk_json_state {
 	JSON_FIRST_KEY,   /* a key or } */
 	JSON_KEY,         /* a key */
 	JSON_COLON,
-	JSON_NEXT, /* a comma or the end of what is open */
+	JSON_NEXT, /* a comma, or the end of the innermost object or array */
 	JSON_OVER, /* the document has ended */
 };
 
 /*
- * Bytes come in blocks; [pos, end) is what is left of this one. *end and JSON_PAD - 1 bytes after
- * it are 0, so that loops may run into them and loads past the end are harmless.
+ * The input is read in blocks; [pos, end) is the rest of the current one. *end and JSON_PAD - 1
+ * bytes after it are 0, so loops and loads may run past the end.
  */
 struct rk_json {
-	struct rk_instream *in; /* NULL: the content is what is left of `given` */
+	struct rk_instream *in; /* NULL: read `given` instead */
 	const char *given;
 	size_t given_len;
-	const char *name; /* its name in errors */
+	const char *name; /* for errors */
 	char *buf;
 	const char *pos, *end;
 	uint64_t base; /* offset of buf in the content */
@@ -43,12 +43,12 @@ struct rk_json {
 	unsigned depth;
 	uint64_t objects[RK_JSON_DEPTH_MAX / 64]; /* bit d: what is open at depth d is an object */
 	struct rk_bytes text;                     /* a token that could not be borrowed */
-	uint32_t high;                            /* surrogate that waits for its other half */
+	uint32_t high;                            /* high surrogate that waits for its low one */
 	bool cut;
 	struct rk_json_notes notes;
 };
 
-/* 1: there are bytes at pos again; 0: the content has ended; < 0: error. Only when pos == end. */
+/* Call only if pos == end. 1: there are bytes at pos again; 0: end of content; < 0: error. */
 int rk_json_refill(struct rk_json *j, struct rk_error *err);
 int rk_json_fail_end(struct rk_json *j, struct rk_error *err);
 int rk_json_fail_at(struct rk_json *j, const char *p, int code, const char *what,
@@ -79,7 +79,7 @@ static inline uint64_t rk_json_bits(rk_json_vec a, rk_json_vec b, rk_json_vec c,
 	       (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
 }
 
-/* The first quote or backslash from p on; at or past `end` when there is none before. */
+/* The first quote or backslash from p on; at or past `end` if there is none. */
 static inline const char *rk_json_string_end(const char *p, const char *end)
 {
 	for (; p < end; p += 16) {

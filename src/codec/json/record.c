@@ -1,4 +1,4 @@
-/* record.c - wanted fields of an object: a tree of keys walked along with the tokens. */
+/* record.c - reads selected fields of an object: follows the tokens in a tree of keys. */
 #include "codec/json/record.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 
 enum { LEVELS_MAX = 16, TEXT_BYTES_MAX = 16 << 20 };
 
-/* One open object or array that has wanted values in it. */
+/* An open object or array that has wanted values in it. */
 struct level {
 	uint8_t node;
-	int index; /* of the element that comes next */
+	int index; /* of the next element */
 };
 
 static uint8_t add_child(struct rk_json_record *r, uint8_t parent, const char *key, unsigned len)
@@ -68,7 +68,7 @@ void rk_json_record_release(struct rk_json_record *r)
 	rk_bytes_release(&r->text);
 }
 
-/* Keys mostly come in the order of the record before. */
+/* Keys usually come in the same order as in the previous record. */
 static inline uint8_t child_by_key(struct rk_json_record *r, struct rk_json_node *p,
 				   const struct rk_json_token *tok)
 {
@@ -179,7 +179,7 @@ static enum rk_json_has to_ns(const struct rk_json_token *tok, int64_t *ret)
 			return RK_JSON_WRONG;
 		len = (size_t)(e - p);
 	}
-	/* "1.5e-05", as Python writes what is shorter than 100 ps: few digits, no loss */
+	/* "1.5e-05", as Python writes values below 100 ps: few digits, no loss */
 	if (exponent < -2) {
 		if (rk_num_f64(tok->text, tok->len, &us) != RK_NUM_OK)
 			return RK_JSON_WRONG;
@@ -226,7 +226,9 @@ static inline void store(struct rk_json_record *r, int slot, int kind,
 		v->has = RK_JSON_HAS;
 		v->at = (uint32_t)r->text.len;
 		rk_bytes_put(&r->text, word.text, word.len);
-		/* errors are reported at the end of the record; until then `keep` may need it */
+		/*
+		 * an error is reported at the end of the record; `keep` may read the value before
+		 */
 		v->len = r->text.bad ? 0 : (uint32_t)word.len;
 		break;
 	case RK_JSON_AS_LIST:
@@ -235,7 +237,7 @@ static inline void store(struct rk_json_record *r, int slot, int kind,
 	}
 }
 
-/* Strings and numbers of the array that was just opened, with blanks between them. */
+/* Joins the strings and numbers of the array that was just opened, with blanks between them. */
 static int join(struct rk_json_record *r, struct rk_json *j, int slot, struct rk_error *err)
 {
 	struct rk_json_value *v = &r->values[slot];
@@ -259,7 +261,7 @@ static int join(struct rk_json_record *r, struct rk_json *j, int slot, struct rk
 	return kind < 0 ? kind : 0;
 }
 
-/* The value of node `k` has begun with `kind`; *deeper when it is a level of its own. */
+/* Handles the beginning of the value of node `k`; *deeper if it opens a level of its own. */
 static inline int take(struct rk_json_record *r, struct rk_json *j, uint8_t k, int kind,
 		       const struct rk_json_token *tok, bool *deeper, struct rk_error *err)
 {

@@ -24,7 +24,7 @@ enum rk_json_type {
 struct rk_json_field {
 	const char *path;
 	enum rk_json_type type;
-	bool decide;     /* ask `keep` once this is known */
+	bool decide;     /* call `keep` once this is known */
 	uint64_t serves; /* for the caller: which columns need it */
 };
 
@@ -51,11 +51,11 @@ enum { RK_JSON_FIELDS_MAX = 40, RK_JSON_NODES_MAX = 80 };
 struct rk_json_node {
 	const char *key;
 	unsigned len;
-	int index;           /* the key as a number, -1 when it is none */
+	int index;           /* the key as a number, -1 if it is not one */
 	int slot;            /* field, -1 for none */
-	uint8_t first, last; /* children, as a chain; 0: none, as node 0 is the root */
+	uint8_t first, last; /* linked list of children; 0: none, as node 0 is the root */
 	uint8_t sibling;
-	uint8_t hint; /* child that is likely to come next */
+	uint8_t hint; /* child that probably comes next */
 };
 
 struct rk_json_record {
@@ -74,29 +74,29 @@ struct rk_json_record {
 };
 
 /*
- * Fields whose bit in `want` is 0 stay absent; `fields` is borrowed, at most RK_JSON_FIELDS_MAX.
- * Release is right after a failed init, too.
+ * Fields whose bit in `want` is 0 stay absent. `fields` is borrowed, at most RK_JSON_FIELDS_MAX.
+ * Release also after a failed init.
  */
 void rk_json_record_init(struct rk_json_record *r, const struct rk_json_field *fields, unsigned n,
 			 uint64_t want);
 void rk_json_record_release(struct rk_json_record *r);
 
-/* Reads the object that was just opened, its end included. */
+/* Reads the object that was just opened, including its end. */
 int rk_json_record_read(struct rk_json_record *r, struct rk_json *j, struct rk_error *err);
 
 /*
- * Reads the value that is due: `each` is called after every object of an array (or after the one
- * object), < 0 ends it. Other values are skipped.
+ * Reads the next value: calls `each` after every object of an array (or after a single object); < 0
+ * stops. Other values are skipped.
  */
 int rk_json_record_each(struct rk_json_record *r, struct rk_json *j,
 			int (*each)(void *arg, struct rk_json_record *r, struct rk_error *err),
 			void *arg, struct rk_error *err);
-/* The same inside an array that is open already. */
+/* The same for an array that was already opened. */
 int rk_json_record_rest(struct rk_json_record *r, struct rk_json *j,
 			int (*each)(void *arg, struct rk_json_record *r, struct rk_error *err),
 			void *arg, struct rk_error *err);
 
-/* Of a text field; "" when it is not there. Borrowed until the next read, not terminated. */
+/* The value of a text field; "" if absent. Borrowed until the next read, not terminated. */
 static inline const char *rk_json_record_text(const struct rk_json_record *r, unsigned field)
 {
 	const struct rk_json_value *v = &r->values[field];

@@ -1,10 +1,11 @@
 /*
- * skip.c - skip values without parsing them.
+ * skip.c - skips values without parsing them.
  *
- * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote
- * after an odd number of backslashes is text; the running parity of the others tells which bytes are
- * inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
- * is escaped, 0 or 1) and `inside` (the window begins in a string, 0 or all ones).
+ * Windows of 64 bytes become bit masks: quotes, backslashes, opening and closing brackets. A quote
+ * after an odd number of backslashes is text. The running parity of the other quotes tells which
+ * bytes are inside strings. Brackets outside strings change the depth. State between windows:
+ * `escape` (the first byte is escaped, 0 or 1) and `inside` (the window begins in a string, 0 or
+ * all ones).
  */
 #include <string.h>
 
@@ -12,11 +13,11 @@
 
 struct skipper {
 	uint64_t escape, inside;
-	unsigned depth; /* what is still open */
+	unsigned depth; /* open objects and arrays */
 	unsigned most;
 };
 
-/* Bytes that a backslash before them makes text: those after a run of odd length. */
+/* Marks bytes that are escaped: those after an odd number of backslashes. */
 static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
 {
 	const uint64_t even = 0x5555555555555555u;
@@ -37,8 +38,8 @@ static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
 }
 
 /*
- * `n` bytes of the window count, blanks fill the others. The number of bytes up to where the depth
- * reaches 0; n: it does not; -1: too deep.
+ * `n` bytes of the window are valid, the rest is blanks. Returns the number of bytes up to the
+ * bracket where the depth reaches 0; n: it does not; -1: too deep.
  */
 static inline int window(struct skipper *s, const char *p, unsigned n)
 {
@@ -82,7 +83,7 @@ static int too_deep(struct rk_json *j, struct rk_error *err)
 	return rk_json_fail_at(j, j->pos, RK_E_LIMIT, "nesting deeper than 511 levels", err);
 }
 
-/* What is left of the block; pos moves behind it, or behind the bracket that ends all. */
+/* Skips the rest of the block; pos ends after it, or after the bracket that closes the value. */
 static int skip_block(struct rk_json *j, struct skipper *s, struct rk_error *err)
 {
 	char tail[64];

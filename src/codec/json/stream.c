@@ -1,4 +1,4 @@
-/* stream.c - tokens: blocks, punctuation, words, strings. */
+/* stream.c - the tokenizer: blocks, punctuation, words, strings. */
 #include "codec/json/stream.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const char *const repaired = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* As much as the limit leaves room for. */
+/* Appends as much as the limit allows. */
 static void keep(struct rk_json *j, const char *p, size_t len)
 {
 	size_t room = RK_JSON_TEXT_MAX - j->text.len;
@@ -24,7 +24,7 @@ static void keep(struct rk_json *j, const char *p, size_t len)
 	rk_bytes_put(&j->text, p, len);
 }
 
-/* A high surrogate whose low one did not follow. */
+/* Replaces a high surrogate that was not followed by a low one. */
 static void flush_high(struct rk_json *j)
 {
 	if (j->high)
@@ -50,7 +50,7 @@ static void keep_code(struct rk_json *j, uint32_t c)
 	keep(j, u, rk_utf8_put(u, c));
 }
 
-/* The byte at pos, not taken; negative: an error. */
+/* The byte at pos, not consumed; negative: an error. */
 static int peek(struct rk_json *j, struct rk_error *err)
 {
 	if (j->pos == j->end) {
@@ -70,7 +70,7 @@ static int hex_digit(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* An escape that JSON does not have stays as it is written. */
+/* An escape that JSON does not define is kept as written. */
 static void keep_odd(struct rk_json *j, const char *p, size_t len)
 {
 	if (!j->notes.escapes++)
@@ -101,7 +101,7 @@ static int unicode(struct rk_json *j, struct rk_error *err)
 	return 0;
 }
 
-/* The string whose opening quote was just before pos, into j->text. */
+/* Reads the string whose opening quote was just before pos into j->text. */
 static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -158,7 +158,7 @@ static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct
 
 /* ---- tokens ---- */
 
-/* S: white space; N: what a number may hold; W: what else a word (true, NaN) may hold. */
+/* S: white space; N: characters of numbers; W: other characters of words (true, NaN). */
 enum { SPACE = 1, DIGIT = 2, WORD = 4, S = SPACE, N = DIGIT | WORD, W = WORD };
 /* clang-format off */
 static const uint8_t classes[256] = {
@@ -259,7 +259,7 @@ int rk_json_refill(struct rk_json *j, struct rk_error *err)
 	if (j->in) {
 		rc = rk_instream_read(j->in, j->buf, JSON_BLOCK, &n, err);
 		if (rc < 0) {
-			/* truncated compressed data: the bytes before are good */
+			/* truncated compressed data: the bytes before it are good */
 			j->truncated = rc == RK_E_FORMAT;
 			return rc;
 		}
@@ -334,7 +334,7 @@ static inline int close_container(struct rk_json *j)
 	return object ? RK_JSON_OBJECT_END : RK_JSON_ARRAY_END;
 }
 
-/* A word that a block's end cuts in two, put together in j->text. */
+/* Assembles a word that crosses the end of a block in j->text. */
 static int gather_word(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
 	int rc = 1;
@@ -489,7 +489,7 @@ static int key(struct rk_json *j, struct rk_json_token *tok, struct rk_error *er
 	rc = string(j, tok, err);
 	if (rc < 0)
 		return rc;
-	/* past the block's end the token would be overwritten: then the next call takes the colon */
+	/* refilling would overwrite the token: leave the colon to the next call */
 	j->state = JSON_COLON;
 	if (*j->pos == ':' && j->pos < j->end) {
 		j->pos++;
@@ -498,7 +498,7 @@ static int key(struct rk_json *j, struct rk_json_token *tok, struct rk_error *er
 	return RK_JSON_KEY;
 }
 
-/* Skips white space; 1: a byte is at pos, 0: the content has ended. */
+/* Skips white space; 1: a byte is at pos, 0: end of content. */
 static inline int next_byte(struct rk_json *j, struct rk_error *err)
 {
 	for (;;) {

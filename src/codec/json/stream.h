@@ -1,8 +1,8 @@
 /*
- * stream.h - JSON as a stream of tokens, in bounded memory whatever the input's size.
+ * stream.h - JSON as a stream of tokens, in bounded memory for any input size.
  *
- * Numbers come as text, so that 64-bit integers stay exact. Strings come unescaped; invalid UTF-8
- * is passed through. Accepted and counted: NaN and Infinity (null), strings over a MiB (cut),
+ * Numbers are delivered as text, so that 64-bit integers stay exact. Strings are unescaped; invalid
+ * UTF-8 is passed through. Accepted and counted: NaN and Infinity (null), strings over 1 MiB (cut),
  * invalid escapes (kept as written). A byte order mark is skipped.
  */
 #ifndef RK_JSON_STREAM_H
@@ -11,7 +11,7 @@
 #include "codec/instream.h"
 
 enum rk_json_kind {
-	RK_JSON_END, /* of the document; what follows it is not read, see rk_json_more */
+	RK_JSON_END, /* of the document; the rest is not read, see rk_json_more */
 	RK_JSON_OBJECT,
 	RK_JSON_OBJECT_END,
 	RK_JSON_ARRAY,
@@ -26,8 +26,8 @@ enum rk_json_kind {
 
 enum {
 	RK_JSON_DEPTH_MAX = 512,
-	RK_JSON_TEXT_MAX = 1 << 20, /* bytes of a string that are kept */
-	RK_JSON_WORD_MAX = 1024,    /* digits of a number that are kept */
+	RK_JSON_TEXT_MAX = 1 << 20, /* max bytes kept of a string */
+	RK_JSON_WORD_MAX = 1024,    /* max digits kept of a number */
 };
 
 /* text is borrowed until the next call on the stream; set for KEY, STRING and NUMBER. */
@@ -36,7 +36,7 @@ struct rk_json_token {
 	size_t len;
 };
 
-/* The irregularities accepted so far, and where the first of each was. */
+/* Counts of accepted irregularities, and the offset of the first of each kind. */
 struct rk_json_notes {
 	uint64_t cut, nonfinite, escapes;
 	uint64_t cut_at, nonfinite_at, escapes_at;
@@ -51,7 +51,9 @@ int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_j
 		     struct rk_error *err);
 void rk_json_free(struct rk_json *j); /* NULL is fine */
 
-/* The next token's enum rk_json_kind, or a negative code; err->offset is the byte at fault. */
+/*
+ * The next token's enum rk_json_kind, or a negative code; err->offset is the offset of the error.
+ */
 int rk_json_next(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err);
 
 /*
@@ -64,12 +66,12 @@ int rk_json_skip_rest(struct rk_json *j, struct rk_error *err);
 /* As skip_value, for a value whose end is known to be at `offset`. */
 int rk_json_jump(struct rk_json *j, uint64_t offset, struct rk_error *err);
 
-uint64_t rk_json_offset(const struct rk_json *j); /* of the next byte to be looked at */
+uint64_t rk_json_offset(const struct rk_json *j); /* of the next byte to be read */
 unsigned rk_json_depth(const struct rk_json *j);  /* open objects and arrays */
 const struct rk_json_notes *rk_json_notes(const struct rk_json *j);
 /* The last error was a truncated document (or truncated compressed data). */
 bool rk_json_truncated(const struct rk_json *j);
-/* After RK_JSON_END: 1 when more than white space follows, at rk_json_offset; else 0, or < 0. */
+/* After RK_JSON_END: 1 if more than white space follows (at rk_json_offset), else 0; < 0: error. */
 int rk_json_more(struct rk_json *j, struct rk_error *err);
 
 #endif

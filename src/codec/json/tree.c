@@ -10,14 +10,14 @@
 #include "codec/json/stream.h"
 #include "io/file.h"
 
-/* A tree being built: nodes and texts hang on the root, and go with it. */
+/* A tree being built; the root owns all nodes and texts. */
 struct maker {
 	struct rk_tree *root;
 	struct rk_tree *open[RK_TREE_DEPTH_MAX];
-	struct rk_tree *last[RK_TREE_DEPTH_MAX]; /* last child of what is open there */
+	struct rk_tree *last[RK_TREE_DEPTH_MAX]; /* last child of `open` at that depth */
 	unsigned depth;
 	size_t nodes;
-	char *key; /* waits for its value */
+	char *key; /* of the next value */
 	const char *name;
 };
 
@@ -29,7 +29,7 @@ static int put_key(struct maker *m, const char *text, size_t len, struct rk_erro
 	return m->key ? 0 : rk_fail_nomem(err);
 }
 
-/* A value; ARRAY and OBJECT stay open until their end. `text` is copied, NULL for none. */
+/* Adds a value; ARRAY and OBJECT stay open until their end. `text` is copied, NULL for none. */
 static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, size_t len,
 		     uint64_t line, struct rk_error *err)
 {
@@ -86,7 +86,7 @@ static int made(struct maker *m, int rc, struct rk_tree **ret)
 	return rc;
 }
 
-/* Depth is bounded by RK_TREE_DEPTH_MAX; siblings are a loop. */
+/* Recursion is limited by RK_TREE_DEPTH_MAX; siblings are handled in a loop. */
 void rk_tree_free(struct rk_tree *t)
 {
 	while (t) {
@@ -140,7 +140,7 @@ bool rk_tree_true(const struct rk_tree *t)
 
 /* ---- JSON into a tree ---- */
 
-/* Lines are counted as the tokens come: `at` moves with the stream. */
+/* Counts lines while the tokens are read; `at` follows the stream. */
 struct lines {
 	const char *text;
 	size_t len, at;
@@ -204,7 +204,7 @@ int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk
 	}
 	if (kind < 0) {
 		rc = kind;
-		/* the tokenizer's offset becomes a line number */
+		/* convert the tokenizer's offset to a line number */
 		if (err && rc != RK_E_NOMEM) {
 			err->line = line_of(&lines, err->offset);
 			rk_error_at(err, name, err->line, 0);
@@ -223,7 +223,7 @@ out:
 #ifdef ROCKIT_HAVE_YAML
 #include <yaml.h>
 
-/* In a mapping scalars are keys and values in turn; `due` says for each level which. */
+/* In a mapping scalars are keys and values in turn; `due` tells which, for each level. */
 struct yaml {
 	struct maker m;
 	bool mapping[RK_TREE_DEPTH_MAX + 1];
@@ -238,7 +238,7 @@ static int fail_at(struct yaml *y, const yaml_event_t *e, int code, const char *
 	return code;
 }
 
-/* Plain words and numbers have a type, quoted text is text. */
+/* Plain words and numbers get a type, quoted text is always text. */
 static int scalar(struct yaml *y, const yaml_event_t *e, struct rk_error *err)
 {
 	const char *s = (const char *)e->data.scalar.value;
@@ -288,7 +288,7 @@ static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct
 		if (y->m.depth)
 			y->m.depth--;
 		return 0;
-	case YAML_ALIAS_EVENT: /* a few of these can make a document of terabytes */
+	case YAML_ALIAS_EVENT: /* refused: a few aliases can expand to terabytes */
 		return fail_at(y, e, RK_E_UNSUPPORTED, "YAML aliases are not supported", err);
 	case YAML_DOCUMENT_START_EVENT:
 		if (y->m.root)

@@ -1,5 +1,5 @@
 /*
- * tree.h - small documents, JSON or YAML, as a tree: presets, contexts, job files, run.json.
+ * tree.h - small JSON or YAML documents as a tree: presets, contexts, job files, run.json.
  *
  * Not for traces: the whole document is in memory, and its size, depth and number of nodes have
  * limits (RK_E_LIMIT). Numbers keep their text. If a key occurs twice, both are kept, and
@@ -34,17 +34,17 @@ struct rk_tree {
 	const char *key;  /* in an object, else "" */
 	const char *text; /* TEXT and NUMBER as written; "true" or "false" for BOOL; else "" */
 	uint64_t line;    /* 1-based, 0 when unknown */
-	struct rk_tree *first, *next; /* children; the next one of the same parent */
-	size_t n;                     /* children */
+	struct rk_tree *first, *next; /* first child; next sibling */
+	size_t n;                     /* number of children */
 };
 
-/* `name` is what errors call it: a path or an option. *ret is the root. */
+/* `name` is used in errors: a path or an option. *ret is the root. */
 int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk_tree **ret,
 		       struct rk_error *err);
 /* RK_E_UNSUPPORTED when built without libyaml. Aliases are refused, merge keys are plain keys. */
 int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk_tree **ret,
 		       struct rk_error *err);
-/* .yaml and .yml are YAML, all else JSON. */
+/* .yaml and .yml are YAML, everything else is JSON. */
 int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err);
 /*
  * The same for a file that was found, not named by the user: refuses pipes and devices, so it never
@@ -53,15 +53,15 @@ int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err);
 int rk_tree_load_found(const char *path, struct rk_tree **ret, struct rk_error *err);
 void rk_tree_free(struct rk_tree *root); /* NULL is fine */
 
-/* All of these take NULL for `t` and then find nothing. */
+/* `t` may be NULL in all of these; they then find nothing. */
 const struct rk_tree *rk_tree_get(const struct rk_tree *t, const char *key);
 /* Text, number or bool as text; `missing` for anything else. */
 const char *rk_tree_text(const struct rk_tree *t, const char *missing);
-/* false when it is not a whole number that fits. */
+/* False if it is not an integer that fits. */
 bool rk_tree_int(const struct rk_tree *t, int64_t *ret);
 bool rk_tree_true(const struct rk_tree *t); /* true, or a number other than 0 */
 
-/* for (const struct rk_tree *c = t ? t->first : NULL; c; c = c->next) ... */
+/* Loops over the children of t, which may be NULL. */
 #define RK_TREE_EACH(c, t) for (const struct rk_tree *c = (t) ? (t)->first : NULL; c; c = c->next)
 
 #endif

@@ -1,4 +1,4 @@
-/* meta.c - reading the footer and page headers (parquet.thrift). */
+/* meta.c - reads the footer and page headers (parquet.thrift). */
 #include "codec/parquet/meta.h"
 
 #include <string.h>
@@ -78,8 +78,8 @@ static void parse_element(struct rk_thrift_reader *r, struct element *e)
 }
 
 /*
- * The list has the tree in order: each element is followed by its children.
- * left[d] counts the children still to come at depth d.
+ * The list is the tree in depth-first order: each element is followed by its children. left[d] is
+ * the number of children still to come at depth d.
  */
 static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
 			struct rk_pq_footer *f, struct rk_error *err)
@@ -124,7 +124,7 @@ static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field
 	return 0;
 }
 
-/* Of two pairs with the same key the first counts. */
+/* If a key occurs twice, the first one counts. */
 static int parse_pairs(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
 		       struct rk_pq_footer *f, struct rk_error *err)
 {
@@ -174,7 +174,7 @@ int rk_pq_footer_parse(struct rk_pq_footer *f, uint8_t *bytes, size_t len, struc
 		case 3:
 			f->num_rows = rk_thrift_int(&r, &field);
 			break;
-		case 4: /* the row groups: only where they are */
+		case 4: /* row groups: only remember where they are */
 			f->ngroups = rk_thrift_list(&r, &field, &elem);
 			f->groups = (size_t)(r.c.pos - f->bytes);
 			if (f->ngroups && elem.type != RK_THRIFT_STRUCT)
@@ -207,7 +207,7 @@ void rk_pq_footer_release(struct rk_pq_footer *f)
 	*f = (struct rk_pq_footer){ 0 };
 }
 
-/* A ColumnChunk; all that matters is in its ColumnMetaData, field 3. */
+/* A ColumnChunk; everything we need is in its ColumnMetaData, field 3. */
 static void parse_chunk(struct rk_thrift_reader *r, struct rk_pq_chunk *ret)
 {
 	struct rk_thrift_field f = { 0 }, g;
@@ -245,7 +245,7 @@ static void parse_chunk(struct rk_thrift_reader *r, struct rk_pq_chunk *ret)
 				rk_thrift_skip(r, &g);
 			}
 		}
-		/* some writers leave a zero where there is no dictionary */
+		/* some writers write 0 if there is no dictionary */
 		ret->start = dict > 0 && dict < data ? dict : data;
 	}
 }
@@ -277,7 +277,7 @@ int rk_pq_footer_group(const struct rk_pq_footer *f, size_t *offset, struct rk_p
 	return 0;
 }
 
-/* Data pages of version 1, and dictionaries: the first two fields are the same. */
+/* Data pages of version 1, and dictionary pages: their first two fields are the same. */
 static void parse_data_header(struct rk_thrift_reader *r, struct rk_pq_page_header *ret, bool dict)
 {
 	struct rk_thrift_field f = { 0 };

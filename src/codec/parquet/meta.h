@@ -1,4 +1,4 @@
-/* meta.h - Parquet's numbers (parquet.thrift) and a footer that has been read. */
+/* meta.h - Parquet's constants (parquet.thrift), and reading a footer. */
 #ifndef RK_PARQUET_META_H
 #define RK_PARQUET_META_H
 
@@ -76,32 +76,32 @@ struct rk_pq_group {
 	struct rk_pq_chunk *chunks; /* one per leaf */
 };
 
-/* Row groups stay as bytes until they are visited: their number is not limited. */
+/* Row groups are parsed only when they are visited: their number is not limited. */
 struct rk_pq_footer {
 	uint8_t *bytes;
 	size_t len;
 	struct rk_pq_leaf *leaves;
 	unsigned nleaves;
 	int64_t num_rows;
-	size_t groups, ngroups; /* offset of the first in bytes */
+	size_t groups, ngroups; /* offset of the first group in `bytes`; number of groups */
 	char *table;            /* "rockit.table", NULL when absent */
 	char *schema;           /* "rockit.schema", NULL when absent */
 };
 
-/* Takes over `bytes` (from rk_alloc), also on failure. */
+/* Takes ownership of `bytes` (from rk_alloc), also on failure. */
 int rk_pq_footer_parse(struct rk_pq_footer *f, uint8_t *bytes, size_t len, struct rk_error *err);
 void rk_pq_footer_release(struct rk_pq_footer *f);
 
 /*
- * Reads the row group at *offset (f->groups for the first) and moves *offset past it. ret->chunks
- * is the caller's, with space for f->nleaves.
+ * Reads the row group at *offset (f->groups for the first) and moves *offset past it. The caller
+ * provides ret->chunks, with room for f->nleaves.
  */
 int rk_pq_footer_group(const struct rk_pq_footer *f, size_t *offset, struct rk_pq_group *ret,
 		       struct rk_error *err);
 
 struct rk_pq_page_header {
 	int type;
-	int64_t raw_bytes, bytes; /* uncompressed and stored size of what follows */
+	int64_t raw_bytes, bytes; /* uncompressed and stored size of the page after the header */
 	int64_t num_values;
 	int encoding;
 	int def_encoding;             /* V1 */
@@ -109,7 +109,7 @@ struct rk_pq_page_header {
 	bool compressed;              /* V2; true otherwise */
 };
 
-/* 1: read, *ret_len is its length; 0: `len` bytes are too few; < 0: damaged. */
+/* 1: parsed, *ret_len is its length; 0: `len` bytes are too few; < 0: damaged. */
 int rk_pq_page_header_parse(const uint8_t *bytes, size_t len, struct rk_pq_page_header *ret,
 			    size_t *ret_len);
 

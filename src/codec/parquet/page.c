@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "codec/compress.h"
 
-/* ---- pages out of zstd, Snappy and gzip, to exactly the size they declare ---- */
+/* ---- unpacking pages with zstd, Snappy and gzip, to exactly the declared size ---- */
 
 /* Unpacks one page into exactly raw_len bytes. */
 static int pq_unpack(int codec, const uint8_t *in, size_t len, uint8_t *raw, size_t raw_len,
@@ -73,7 +73,7 @@ static size_t width_of(int physical)
 	}
 }
 
-/* Four bytes of a type become the 64 of its wide form. */
+/* Widens a value of four bytes to 64 bits according to its type. */
 static uint64_t widen(const struct rk_pq_leaf *leaf, uint32_t word)
 {
 	float single;
@@ -133,7 +133,7 @@ static int plain_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 	return 0;
 }
 
-/* The page has byte 0 of all values, then byte 1 of all values, and so on. */
+/* BYTE_STREAM_SPLIT: the page has byte 0 of all values, then byte 1 of all values, and so on. */
 static int split_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
 {
 	const size_t width = width_of(v->leaf->physical);
@@ -205,7 +205,7 @@ static int delta_lengths(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 	return 0;
 }
 
-/* Each string is a prefix of the one before and a suffix of its own. */
+/* Each string is a prefix of the previous one plus its own suffix. */
 static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -237,7 +237,7 @@ static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 	return 0;
 }
 
-/* Exactly n values, at most RK_PQ_STEP. */
+/* Reads exactly n values, at most RK_PQ_STEP. */
 static int pq_values_next(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
 {
 	size_t len;
@@ -274,7 +274,7 @@ static int pq_values_next(struct rk_pq_values *v, uint64_t *out, size_t n, struc
 	}
 }
 
-/* The strings' bytes follow the lengths: skip these once to find them. */
+/* The bytes of the strings follow all lengths: skip the lengths once to find them. */
 static bool init_lengths(struct rk_pq_values *v, struct rk_delta *lengths)
 {
 	const uint8_t *begin = v->c.pos;
@@ -309,7 +309,7 @@ static int pq_values_init(struct rk_pq_values *v, int encoding, const uint8_t *d
 		return 0;
 	case RK_PQ_PLAIN_DICTIONARY:
 	case RK_PQ_RLE_DICTIONARY:
-		/* a page without a single value may be empty */
+		/* a page without values may be empty */
 		if (len)
 			width = rk_cursor_u8(&v->c);
 		if (!rk_rle_init(&v->rle, v->c.pos, rk_cursor_left(&v->c), width))
@@ -353,7 +353,7 @@ static int pq_values_init(struct rk_pq_values *v, int encoding, const uint8_t *d
 
 enum {
 	HEADER_BYTES = 512,         /* holds nearly every page header ... */
-	HEADER_MAX_BYTES = 1 << 20, /* ... but it can have statistics of long strings */
+	HEADER_MAX_BYTES = 1 << 20, /* ... but statistics of long strings can make it longer */
 };
 
 void rk_pq_pages_init(struct rk_pq_pages *p, struct rk_pq_shared *shared,
@@ -464,14 +464,14 @@ static int make_raw(struct rk_pq_pages *p, size_t len, struct rk_error *err)
 	return 0;
 }
 
-/* The page's bytes, unpacked, at p->raw. */
+/* Reads the page and unpacks it to p->raw. */
 static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
 {
 	struct rk_bytes *buf = &p->shared->stored;
 	size_t bytes = (size_t)h->bytes, raw_bytes = (size_t)h->raw_bytes, open = 0;
 	int rc;
 
-	/* version 2 keeps the levels in front of the values and never compresses them */
+	/* version 2 stores the levels before the values and never compresses them */
 	if (h->type == RK_PQ_DATA_PAGE_V2)
 		open = (size_t)h->def_bytes;
 	if (h->rep_bytes || open > bytes || open > raw_bytes)
@@ -494,7 +494,7 @@ static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, s
 		if (rc < 0)
 			return rc;
 		memcpy(p->raw, buf->data, open);
-		/* writers omit the frame of empty data */
+		/* some writers omit the frame of empty data */
 		if (bytes != open || raw_bytes != open) {
 			rc = pq_unpack(p->codec, buf->data + open, bytes - open, p->raw + open,
 				       raw_bytes - open, err);
@@ -510,7 +510,7 @@ static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, s
 static int load_dict(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
 {
 	const size_t n = (size_t)h->num_values;
-	size_t least = rk_max(width_of(p->leaf->physical), 4); /* strings have a length */
+	size_t least = rk_max(width_of(p->leaf->physical), 4); /* strings: length */
 	int rc;
 
 	if (p->dict || p->leaf->physical == RK_PQ_BOOLEAN || n > (size_t)h->raw_bytes / least)
@@ -546,7 +546,7 @@ static int begin_data(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
 	if ((uint64_t)h->num_values > p->values_left)
 		return rk_fail(err, RK_E_FORMAT, "column '%s': pages have more rows than the group",
 			       p->leaf->name);
-	/* version 1 puts a length before the levels; required columns have none */
+	/* version 1 has a length before the levels; required columns have no levels */
 	if (h->type != RK_PQ_DATA_PAGE || p->leaf->optional) {
 		if (h->type == RK_PQ_DATA_PAGE) {
 			if (h->def_encoding != RK_PQ_RLE)
@@ -610,7 +610,7 @@ int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t
 	if (rc < 0)
 		return rc;
 	n = rk_min(n, p->page_left);
-	/* how many of the next n rows have a value */
+	/* count the next n rows that have a value */
 	if (!p->leaf->optional || rk_rle_take_run(&p->levels, n, &all)) {
 		present = all & 1 ? n : 0;
 	} else {

@@ -1,9 +1,8 @@
 /*
- * page.h - the pages of one column chunk: found, unpacked, decoded some rows at a time.
+ * page.h - the pages of one column chunk: finds, unpacks and decodes them, some rows at a time.
  *
- * Whatever a column's physical type, its values come as 64-bit words: integers widened (zero-
- * extended when unsigned), doubles by their bits, booleans as 0 or 1, strings as ids of a
- * strtab.
+ * Values of all physical types are delivered as 64-bit words: integers widened (zero-extended if
+ * unsigned), doubles as their bits, booleans as 0 or 1, strings as ids of a strtab.
  */
 #ifndef RK_PARQUET_PAGE_H
 #define RK_PARQUET_PAGE_H
@@ -16,8 +15,8 @@
 
 enum {
 	RK_PQ_MAX_PAGE = 64 << 20,  /* one page, unpacked */
-	RK_PQ_MAX_HELD = 256 << 20, /* the pages of all columns that are open at one time */
-	RK_PQ_STEP = 8192,          /* rows decoded at a time, at most */
+	RK_PQ_MAX_HELD = 256 << 20, /* pages of all open columns together */
+	RK_PQ_STEP = 8192,          /* max rows decoded at a time */
 };
 
 /* Values of one page, without nulls. */
@@ -29,10 +28,10 @@ struct rk_pq_values {
 	struct rk_rle rle;      /* dictionary indices, booleans */
 	struct rk_delta delta;  /* integers, lengths of strings or of their prefixes */
 	struct rk_delta suffix; /* lengths of suffixes */
-	size_t pos, count;      /* bits, split streams, bytes of strings so far */
+	size_t pos, count;      /* position of bits or split streams; total bytes of strings */
 	const uint64_t *dict;
 	size_t ndict;
-	struct rk_bytes last; /* DELTA_BYTE_ARRAY: the string before */
+	struct rk_bytes last; /* DELTA_BYTE_ARRAY: the previous string */
 };
 
 /* Shared by the columns of one scan. */
@@ -49,11 +48,11 @@ struct rk_pq_pages {
 	const struct rk_pq_leaf *leaf;
 	int codec;
 	uint64_t pos, end;    /* in the file */
-	uint64_t values_left; /* of the chunk, nulls included, pages not yet opened */
+	uint64_t values_left; /* of the chunk, nulls included, in pages not yet opened */
 	uint8_t *raw;         /* the current page */
 	size_t raw_cap;
-	size_t page_left;     /* rows of it */
-	struct rk_rle levels; /* which of them are null, when the column is optional */
+	size_t page_left;     /* rows left in it */
+	struct rk_rle levels; /* which rows are null, if the column is optional */
 	struct rk_pq_values values;
 	uint64_t *dict;
 	size_t ndict;
@@ -62,13 +61,13 @@ struct rk_pq_pages {
 void rk_pq_pages_init(struct rk_pq_pages *p, struct rk_pq_shared *shared,
 		      const struct rk_pq_leaf *leaf);
 void rk_pq_pages_release(struct rk_pq_pages *p);
-/* Begins a chunk; num_rows is the row group's. */
+/* Begins a chunk; num_rows is that of the row group. */
 int rk_pq_pages_begin(struct rk_pq_pages *p, const struct rk_pq_chunk *chunk, int64_t num_rows,
 		      struct rk_error *err);
 /*
- * Up to n rows (at most RK_PQ_STEP) of one page: out holds the *ret_present values without gaps.
- * Only when some but not all rows have one, levels[i] is 1 for those that do and 0 for the
- * others. Returns the number of rows, < 0 on error.
+ * Reads up to n rows (at most RK_PQ_STEP) of one page; `out` gets the *ret_present values without
+ * gaps. Only if some but not all rows have a value, levels[i] is set: 1 for rows with a value, 0
+ * for null. Returns the number of rows, < 0 on error.
  */
 int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t *out,
 		     size_t *ret_present, struct rk_error *err);

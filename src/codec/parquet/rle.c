@@ -10,9 +10,9 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are stored as they are");
 
 /*
- * Eight values of W bits are W bytes, whatever W is. Value I begins at bit I * W; where it
- * reaches over the end of a 64-bit word, the word is stored and the rest begins the next one.
- * W and I are constants, so that all that is left are shifts, ors and W / 8 stores.
+ * Eight values of W bits always take W bytes. Value I begins at bit I * W; if it crosses the end of
+ * a 64-bit word, the word is stored and the rest begins the next one. W and I are constants, so
+ * only shifts, ors and W / 8 stores remain.
  */
 #define PUT(I, W)                                                        \
 	do {                                                             \
@@ -105,7 +105,7 @@ size_t rk_bits_pack64(uint8_t *out, const uint64_t *v, size_t n, unsigned width)
 	return (n + 7) / 8 * width;
 }
 
-/* The value of `width` bits (1..64) at a bit position; reads no byte at or past `len`. */
+/* The value of `width` bits (1..64) at a bit position; does not read at or past `len`. */
 static uint64_t peek(const uint8_t *in, size_t len, size_t bit, unsigned width)
 {
 	const uint8_t *p = in + bit / 8;
@@ -148,7 +148,7 @@ void rk_bits_unpack32(const uint8_t *in, size_t len, size_t first, unsigned widt
 		memset(out, 0, n * sizeof(*out));
 		return;
 	}
-	/* One load holds a value of up to 32 bits at any shift while eight bytes are left. */
+	/* One load of eight bytes holds a value of up to 32 bits at any shift. */
 	for (; i < n && bit / 8 + 8 <= len; i++, bit += width) {
 		uint64_t word;
 
@@ -178,7 +178,7 @@ static size_t put_varint(uint8_t *out, uint64_t v)
 
 size_t rk_rle_bound(size_t n, unsigned width)
 {
-	/* A run of MIN_RUN - 7 values or more costs a header and a value, and then some. */
+	/* Upper bound: a run of at least MIN_RUN - 7 values costs a header and a value. */
 	return (n + 7) / 8 * width + n / 9 * (HEADER_MAX + 4) + 2 * (HEADER_MAX + 4) +
 	       RK_BITS_SLACK;
 }
@@ -195,7 +195,7 @@ size_t rk_rle_encode_run(uint8_t *out, uint32_t v, size_t n, unsigned width)
 	return len;
 }
 
-/* Only the last packed part of a stream may hold a number of values that eight does not divide. */
+/* Only the last packed part of a stream may have a number of values not divisible by eight. */
 static size_t put_packed(uint8_t *out, const uint32_t *v, size_t n, unsigned width)
 {
 	size_t len;
@@ -207,8 +207,8 @@ static size_t put_packed(uint8_t *out, const uint32_t *v, size_t n, unsigned wid
 }
 
 /*
- * Values [packed, i) wait to be packed. A run first gives them enough values to make their number
- * divisible by eight; if enough are left, the rest is written as a run.
+ * Values [packed, i) wait to be packed. A run first fills them up to a multiple of eight; if it is
+ * still long enough, its rest is written as a run.
  */
 size_t rk_rle_encode(uint8_t *out, const uint32_t *v, size_t n, unsigned width, bool runs)
 {
@@ -244,7 +244,7 @@ static size_t put_packed_words(uint8_t *out, const uint64_t *bits, size_t first,
 	return len + bytes;
 }
 
-/* Whole words of zeros or ones make runs, everything between them is copied. */
+/* Whole words of zeros or ones become runs; everything between them is copied. */
 size_t rk_rle_encode_bitmap(uint8_t *out, const uint64_t *bits, size_t n)
 {
 	uint8_t *p = out;
@@ -363,9 +363,9 @@ size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n)
 
 /* ---- DELTA_BINARY_PACKED (Encodings.md, "DELTA_BINARY_PACKED = 5") ---- */
 /*
- *	header	block size, miniblocks per block, number of values, first value
- *	block	smallest difference, a width per miniblock, the miniblocks: difference - smallest
- * Blocks of 128 with 4 miniblocks are what every reader has seen.
+ *   header  block size, miniblocks per block, number of values, first value
+ *   block   smallest difference, a width per miniblock, the miniblocks: difference - smallest
+ * Every reader supports blocks of 128 with 4 miniblocks.
  */
 
 enum {
@@ -373,7 +373,7 @@ enum {
 	MINIS = 4,
 	MINI = BLOCK / MINIS,
 	VARINT_MAX = 10,
-	MAX_BLOCK = 1 << 20, /* of a file that is read */
+	MAX_BLOCK = 1 << 20, /* limit when reading */
 };
 
 static uint64_t zigzag(int64_t v)
@@ -397,7 +397,7 @@ static size_t put_header(uint8_t *out, size_t n, int64_t first)
 	return len + put_varint(out + len, zigzag(first));
 }
 
-/* d holds n differences less their minimum, and zeros up to BLOCK. */
+/* d holds n differences minus their minimum, padded with zeros to BLOCK. */
 static size_t put_block(uint8_t *out, const uint64_t *d, size_t n, int64_t min)
 {
 	size_t len = put_varint(out, zigzag(min));
@@ -480,7 +480,7 @@ bool rk_delta_init(struct rk_delta *d, const void *data, size_t len)
 	return true;
 }
 
-/* Enters the next miniblock. The last one may be cut short of its padding. */
+/* Enters the next miniblock. The padding of the last one may be missing. */
 static bool next_mini(struct rk_delta *d)
 {
 	size_t want;
@@ -504,7 +504,7 @@ static bool next_mini(struct rk_delta *d)
 	return true;
 }
 
-/* Up to n values of the current miniblock; 0 when it holds fewer than it should. */
+/* Up to n values of the current miniblock; 0 if it is truncated. */
 static size_t from_mini(struct rk_delta *d, int64_t *out, size_t n)
 {
 	size_t at = d->mini_size - d->mini_left;
@@ -559,6 +559,6 @@ const uint8_t *rk_delta_end(struct rk_delta *d)
 		d->mini_left -= k;
 		left -= k;
 	}
-	/* Miniblocks without values have a width but, by most writers, no bytes. */
+	/* Most writers store no bytes for miniblocks without values, only their widths. */
 	return d->c.bad ? NULL : d->c.pos;
 }
