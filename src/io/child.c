@@ -1,4 +1,4 @@
-/* child.c - run a program: forward signals, watch the time limit, and report how it ended. */
+/* child.c - runs a program: forwards signals, watches the time limit, and reports how it ended. */
 #include "io/child.h"
 
 #include <dirent.h>
@@ -88,7 +88,7 @@ static void explain(const char *path, int errnum, struct rk_child_result *ret)
 {
 	struct stat st;
 
-	/* ENOENT for an existing file is about its interpreter or loader. */
+	/* ENOENT for an existing file means that its interpreter or loader is missing. */
 	if ((errnum == ENOENT || errnum == ENOTDIR) && stat(path, &st) < 0) {
 		say(ret, RK_CHILD_NOT_FOUND, errnum);
 		snprintf(ret->why, sizeof(ret->why), "'%.200s' does not exist", path);
@@ -98,7 +98,7 @@ static void explain(const char *path, int errnum, struct rk_child_result *ret)
 	explain_file(path, errnum, ret);
 }
 
-/* The first file that may be executed; else *ret is the first that is there at all, or NULL. */
+/* *ret is the first file that may be executed; else the first that exists, or NULL. */
 static int search(const char *name, const char *dirs, char **ret, bool *ret_good)
 {
 	char *there = NULL;
@@ -135,8 +135,8 @@ static int search(const char *name, const char *dirs, char **ret, bool *ret_good
 }
 
 /*
- * *ret is the path to execute, owned by the caller; NULL when there is none, ret_why has end,
- * status, exec_errno and why then. Negative: out of memory.
+ * *ret is the path to execute, owned by the caller; NULL if there is none: then ret_why has end,
+ * status, exec_errno and why. Negative: out of memory.
  */
 static int find_program(const char *name, char *const *envp, char **ret,
 			struct rk_child_result *ret_why, struct rk_error *err)
@@ -146,7 +146,7 @@ static int find_program(const char *name, char *const *envp, char **ret,
 	bool good = true;
 
 	if (strchr(name, '/')) {
-		/* Let exec find out what is wrong with it. */
+		/* Leave it to exec to report what is wrong with it. */
 		path = rk_strdup(name);
 		if (!path)
 			return rk_fail_nomem(err);
@@ -183,9 +183,9 @@ int rk_child_check(const char *name, char *const *envp, struct rk_child_result *
 	return 0;
 }
 
-/* ---- does any process of a group still run? ---- */
+/* ---- does a group still have running processes? ---- */
 
-/* Of /proc/PID/stat, after the name in parentheses: state, parent, group. */
+/* Reads /proc/PID/stat: after the name in parentheses come state, parent and group. */
 static bool runs_in(int proc, const char *pid, pid_t group)
 {
 	char name[32], text[512] = "";
@@ -213,7 +213,7 @@ static bool runs_in(int proc, const char *pid, pid_t group)
 	       *state != 'Z' && *state != 'X';
 }
 
-/* Whether the group has processes that have not ended. */
+/* Whether the group still has running processes. */
 static bool group_runs(pid_t group)
 {
 	bool found = false;
@@ -233,7 +233,7 @@ static bool group_runs(pid_t group)
 	return found;
 }
 
-/* ---- watching it ---- */
+/* ---- watching the child ---- */
 
 enum {
 	MS = 1000000,
@@ -252,10 +252,10 @@ struct watch {
 	struct rk_child_tty tty;
 	bool ended;
 	enum phase phase;
-	int64_t start_ns, due_ns, tick_ns; /* steady; due: the next phase, INT64_MAX for never */
+	int64_t start_ns, due_ns, tick_ns; /* steady clock; due: the next phase, INT64_MAX: never */
 };
 
-/* `from` + ms; never for 0 and for what is beyond the clock. */
+/* `from` + ms; never if ms is 0 or the sum overflows. */
 static int64_t later(int64_t from, uint64_t ms)
 {
 	if (ms == 0 || ms > (uint64_t)(INT64_MAX - from) / MS)
@@ -265,7 +265,9 @@ static int64_t later(int64_t from, uint64_t ms)
 
 static void pass_on(struct watch *w, int sig)
 {
-	/* Once reaped, its pid may belong to another process, unless the group still exists. */
+	/*
+	 * Once it is reaped, its pid may belong to another process, unless the group still exists.
+	 */
 	if (!w->ended || group_runs(w->ret->pid))
 		kill(-w->ret->pid, sig);
 }
@@ -296,8 +298,10 @@ static void stop_too(struct watch *w, int sig)
 	/* The SIGCONT that woke us is in the pipe and gets forwarded from there. */
 	if (stopped)
 		return;
-	/* Nobody could continue us, so the kernel did not stop us. A child that reads a terminal
-	 * which it cannot get would come back at once. */
+	/*
+	 * Nobody could continue us, so the kernel did not stop us. A child that reads from a
+	 * terminal which it cannot get would be back at once.
+	 */
 	if (asks)
 		nanosleep(&pause, NULL);
 	if (w->tty.wanted)
@@ -370,7 +374,7 @@ static void watch_until_end(struct watch *w)
 			pass_on(w, sig);
 		}
 		reap(w);
-		/* past its leader's end a group is ended only at a timeout */
+		/* after its leader has ended, a group is ended only at a timeout */
 		if (w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid)))
 			return;
 
@@ -379,7 +383,7 @@ static void watch_until_end(struct watch *w)
 			w->phase = TERMINATED;
 			w->due_ns = later(now, opt->grace_ms ? opt->grace_ms : GRACE_MS);
 			pass_on(w, SIGTERM);
-			pass_on(w, SIGCONT); /* or a stopped one would not notice */
+			pass_on(w, SIGCONT); /* or a stopped process would not notice the signal */
 		} else if (now >= w->due_ns && w->phase == TERMINATED) {
 			w->ret->killed = true;
 			w->phase = KILLED;
@@ -461,7 +465,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 		ret->left = !w->ended || group_runs(ret->pid);
 	}
 	rk_child_tty_close(&w->tty);
-	while ((sig = rk_child_signals_next(&w->signals))) /* those that came late */
+	while ((sig = rk_child_signals_next(&w->signals))) /* signals that arrived late */
 		if (rk_child_signals_meant_us(sig))
 			ret->forwarded = sig;
 	rk_child_signals_close(&w->signals);

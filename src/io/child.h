@@ -1,4 +1,4 @@
-/* child.h - run one child process in its own process group and wait until it ends. */
+/* child.h - runs one child process in its own process group and waits until it ends. */
 #ifndef RK_CHILD_H
 #define RK_CHILD_H
 
@@ -9,12 +9,12 @@
 #include "base/error.h"
 
 struct rk_child_options {
-	char *const *argv; /* argv[0] is looked up in PATH unless it contains a slash */
-	char *const *envp; /* the whole environment, PATH included; NULL: ours */
-	uint64_t timeout_ms; /* 0: none. At the timeout the group gets SIGTERM, after grace_ms SIGKILL */
-	uint64_t grace_ms;  /* 0: 10 s */
-	int out_fd, err_fd; /* its stdout and stderr; -1: ours, untouched. Not closed */
-	/* Called from the waiting thread ten times a second while it runs; may be NULL. */
+	char *const *argv;   /* argv[0] is looked up in PATH unless it contains a slash */
+	char *const *envp;   /* the whole environment, PATH included; NULL: ours */
+	uint64_t timeout_ms; /* 0: none. Then SIGTERM to the group, after grace_ms SIGKILL */
+	uint64_t grace_ms;   /* 0: 10 s */
+	int out_fd, err_fd;  /* its stdout and stderr; -1: ours. Not closed */
+	/* Called ten times a second from the waiting thread; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
 	void *arg;
 };
@@ -29,18 +29,20 @@ enum rk_child_end {
 
 struct rk_child_result {
 	enum rk_child_end end;
-	int status; /* as a shell sees it: exit status, or 128 + signal; 126, 127 */
-	int signal; /* that ended it, 0 for none */
-	/* The last signal that reached us meanwhile, 0 for none; neither job control nor what we
-	 * had been told to ignore. */
+	int status; /* as in a shell: exit status, or 128 + signal; 126, 127 */
+	int signal; /* the signal that ended it, 0: none */
+	/*
+	 * The last signal that we received in the meantime, 0: none. Does not count job control and
+	 * signals that we ignored.
+	 */
 	int forwarded;
 	int exec_errno;             /* why exec failed */
 	int64_t start_ns, end_ns;   /* CLOCK_BOOTTIME; 0 when it was not started */
-	int64_t user_ns, system_ns; /* of it and its descendants that were waited for */
-	uint64_t max_rss_bytes;     /* never below our own at its start: Linux counts it that way */
+	int64_t user_ns, system_ns; /* including descendants that were waited for */
+	uint64_t max_rss_bytes;     /* never below our own at its start (a property of Linux) */
 	pid_t pid;
 	bool killed;   /* SIGKILL was needed */
-	bool left;     /* processes of its group still run; they are left alone */
+	bool left;     /* processes of its group still run; we do not end them */
 	char why[512]; /* NOT_FOUND, NOT_EXECUTABLE: one sentence, else "" */
 };
 

@@ -18,7 +18,7 @@
 
 #include "io/child_impl.h"
 
-/* Our descriptors are never 0, 1 or 2, even if we were started without these. */
+/* Our descriptors must not be 0, 1 or 2, even if we were started without these. */
 static int high_fd(int fd)
 {
 	int high = fd;
@@ -53,7 +53,7 @@ static const int caught[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
 			      SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH };
 enum { NCAUGHT = sizeof(caught) / sizeof(*caught), NSLOTS = 64 };
 
-/* Shared by all that wait for a child at the same time. */
+/* Shared by all threads that wait for a child. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned nusers;
 static struct sigaction saved[NCAUGHT];
@@ -63,7 +63,7 @@ static atomic_int slots[NSLOTS];
 static atomic_uint nbusy, nconts;
 static atomic_int owner; /* our process */
 
-/* The state when our program began: children get it, whatever has changed since. */
+/* The state when our program began: children inherit this, whatever changed since. */
 static sigset_t first_mask, first_ignored;
 
 __attribute__((constructor)) static void remember_first(void)
@@ -82,7 +82,7 @@ static void on_signal(int sig)
 	unsigned char byte = (unsigned char)sig;
 	int keep = errno;
 
-	/* A fork by other code that has not yet called exec: not for us. */
+	/* Another part of the program has forked and not yet called exec: ignore it. */
 	if (getpid() != atomic_load(&owner))
 		return;
 	atomic_fetch_add(&nbusy, 1);
@@ -90,7 +90,7 @@ static void on_signal(int sig)
 		atomic_fetch_add(&nconts, 1);
 	for (int i = 0; i < NSLOTS; i++) {
 		int fd = atomic_load(&slots[i]);
-		/* A full pipe holds enough to wake the reader. */
+		/* If the pipe is full, the reader wakes up anyway. */
 		ssize_t n = fd ? write(fd, &byte, 1) : 0;
 
 		(void)n;
@@ -133,7 +133,7 @@ int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
 		if (nusers++ == 0) {
 			atomic_store(&owner, getpid());
 			sa.sa_mask = all;
-			/* also ignored signals: the child inherits them so, but may have changed that */
+			/* ignored signals too: the child inherits that, but may have changed it */
 			for (int i = 0; i < NCAUGHT; i++)
 				sigaction(caught[i], &sa, &saved[i]);
 		}
@@ -152,7 +152,7 @@ void rk_child_signals_wait(const struct rk_child_signals *s)
 	sigset_t mask = s->mask;
 
 	sigdelset(&mask, SIGCHLD);
-	/* While blocked, it does not stop us when we print or give away the terminal. */
+	/* While it is blocked, printing or giving away the terminal does not stop us. */
 	sigaddset(&mask, SIGTTOU);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -188,7 +188,9 @@ void rk_child_signals_close(struct rk_child_signals *s)
 			sigaction(caught[i], &saved[i], NULL);
 	atomic_store(&slots[s->slot], 0);
 	pthread_mutex_unlock(&lock);
-	/* A handler in another thread may still use the descriptor; do not close the pipe yet. */
+	/*
+	 * A handler in another thread may still use the descriptor: wait before closing the pipe.
+	 */
 	while (atomic_load(&nbusy))
 		sched_yield();
 	close_pipe(s->fd);
@@ -205,13 +207,13 @@ bool rk_child_signals_stop(int sig)
 	sigaddset(&one, sig);
 	sigaction(sig, &plain, &old);
 	pthread_sigmask(SIG_UNBLOCK, &one, &mask);
-	raise(sig); /* this stops us, unless nobody could continue us */
+	raise(sig); /* stops us, unless nobody could continue us */
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	sigaction(sig, &old, NULL);
 	return atomic_load(&nconts) != before;
 }
 
-/* In the forked child: dispositions and mask as our program found them. */
+/* In the forked child: restores the dispositions and mask that our program started with. */
 static void inherit_signals(void)
 {
 	struct sigaction sa, want = { .sa_handler = SIG_DFL };
@@ -223,11 +225,11 @@ static void inherit_signals(void)
 		if (sa.sa_handler != want.sa_handler)
 			sigaction(sig, &want, NULL);
 	}
-	/* Last: what is pending is delivered here, by the dispositions above. */
+	/* Last: pending signals are delivered here, with the dispositions above. */
 	pthread_sigmask(SIG_SETMASK, &first_mask, NULL);
 }
 
-/* ---- who has the foreground of our terminal ---- */
+/* ---- the foreground of our terminal ---- */
 
 /*
  * In "rockit run x | less" the pager reads the terminal, and ^C in a script must reach the shell
@@ -266,7 +268,9 @@ void rk_child_tty_take(struct rk_child_tty *t)
 {
 	pid_t now = t->child ? tcgetpgrp(t->fd) : -1;
 
-	/* Not from a shell that has taken it in the meantime, only from a group that is gone. */
+	/*
+	 * Do not take it from a shell that got it in the meantime, only from a group that is gone.
+	 */
 	if (now == t->child || (now > 0 && kill(-now, 0) < 0 && errno == ESRCH))
 		tcsetpgrp(t->fd, t->own);
 	t->child = 0;
@@ -281,9 +285,9 @@ void rk_child_tty_close(struct rk_child_tty *t)
 	t->fd = -1;
 }
 
-/* ---- from fork to exec. In the child only what is safe after a fork of threads ---- */
+/* ---- from fork to exec. In the child, only calls that are safe after a fork with threads ---- */
 
-/* `from` may be one of 0, 1, 2, and the other one's target: all are copied before one is replaced. */
+/* A source may be 0, 1 or 2, or the target of the other: copy all before replacing one. */
 static int place(const struct rk_child_start *s)
 {
 	int from[2] = { s->out, s->err };
@@ -319,7 +323,7 @@ __attribute__((noreturn)) static void become(const struct rk_child_start *s, int
 	int rc;
 
 	setpgid(0, 0);
-	/* Here and not in the parent: exec must not come first. */
+	/* In the child, not in the parent, because it must happen before exec. */
 	if (s->tty->early)
 		tcsetpgrp(s->tty->fd, getpid());
 	rc = place(s);
@@ -352,7 +356,10 @@ int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec)
 	if (pid == 0)
 		become(s, fd[1]);
 	close(fd[1]);
-	/* Parent and child both do it, so that the group exists for both. Fails if exec was faster. */
+	/*
+	 * Parent and child both do it, so that the group exists for both. Fails here if exec came
+	 * first.
+	 */
 	setpgid(pid, pid);
 	/* Wait until exec closes the other end, or the child reports an error. */
 	do {

@@ -1,4 +1,4 @@
-/* child_impl.h - what child.c needs from child_exec.c: signals, terminal, start. */
+/* child_impl.h - the interface between child.c and child_exec.c: signals, terminal, start. */
 #ifndef RK_CHILD_IMPL_H
 #define RK_CHILD_IMPL_H
 
@@ -13,14 +13,14 @@
 
 struct rk_child_signals {
 	int slot;
-	int fd[2];     /* a byte per signal: read end, write end */
-	sigset_t mask; /* of the calling thread before */
+	int fd[2];     /* one byte per signal: read end, write end */
+	sigset_t mask; /* previous mask of the calling thread */
 };
 
 /* Catches the signals, and blocks all of them in this thread until rk_child_signals_wait. */
 int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err);
 void rk_child_signals_wait(const struct rk_child_signals *s);
-/* The next signal that came, 0 when there is none. */
+/* The next signal received, 0: none. */
 int rk_child_signals_next(const struct rk_child_signals *s);
 /* Would it have had an effect on us? Not if it is job control or was ignored. */
 bool rk_child_signals_meant_us(int sig);
@@ -36,13 +36,15 @@ bool rk_child_signals_stop(int sig);
 struct rk_child_tty {
 	int fd;      /* the controlling terminal, -1: none */
 	pid_t own;   /* our group */
-	pid_t child; /* the group that has the foreground from us, 0: none */
-	bool early;  /* give it at once */
+	pid_t child; /* the group to which we gave the foreground, 0: none */
+	bool early;  /* give it before exec */
 	bool wanted; /* the child should have it whenever we have it */
 };
 
 void rk_child_tty_open(struct rk_child_tty *t);
-/* True when the foreground was ours and is the group's now. SIGTTOU must be blocked in these. */
+/*
+ * True if the foreground was ours and now belongs to the group. SIGTTOU must be blocked in these.
+ */
 bool rk_child_tty_give(struct rk_child_tty *t, pid_t group);
 void rk_child_tty_take(struct rk_child_tty *t);
 void rk_child_tty_close(struct rk_child_tty *t);
@@ -57,7 +59,9 @@ struct rk_child_start {
 	const struct rk_child_tty *tty;
 };
 
-/* Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it runs. */
+/*
+ * Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it is running.
+ */
 int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec);
 
 #endif

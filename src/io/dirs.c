@@ -30,7 +30,7 @@ bool rk_is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Links to directories are not followed: they may form a loop. */
+/* Links to directories are not followed, because they may form a loop. */
 static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err)
 {
 	size_t len = strlen(dir);
@@ -57,7 +57,7 @@ static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error
 		if (!path) {
 			rc = rk_fail_nomem(err);
 		} else if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target))) {
-			/* gone in the meantime, or a dangling link */
+			/* removed in the meantime, or a dangling link */
 		} else if (S_ISDIR(st.st_mode)) {
 			rc = walk(l, path, depth + 1, err);
 		} else if (S_ISREG(st.st_mode) ||
@@ -128,7 +128,7 @@ int rk_remove_tree(const char *path, struct rk_error *err)
 	return 0;
 }
 
-/* Blocks of zeros become holes: recorders map more of a file than they fill. */
+/* Blocks of zeros become holes: recorders map more of a file than they use. */
 static bool copy_bytes(int in, int out, uint8_t *block)
 {
 	off_t size = 0;
@@ -210,7 +210,7 @@ static int names_in(const char *dir, struct rk_list *ret, struct rk_error *err)
 	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
-/* Files, directories and symbolic links. */
+/* Copies a file, directory or symbolic link. */
 static int copy_any(const char *from, const char *to, unsigned depth, struct rk_error *err)
 {
 	struct rk_list names = { 0 };
@@ -243,7 +243,9 @@ static int copy_any(const char *from, const char *to, unsigned depth, struct rk_
 	return rc;
 }
 
-/* Renames one entry; with `aside`, a copy waits there when it is on another file system. */
+/*
+ * Renames one entry. On another file system it is first copied to `aside` (if given), then renamed.
+ */
 static int bring(const char *from, const char *to, const char *aside, const char *name,
 		 struct rk_error *err)
 {

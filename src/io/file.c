@@ -71,7 +71,7 @@ int rk_file_read(struct rk_file *f, void *buf, size_t len, size_t *ret_len, stru
 	return 0;
 }
 
-/* Fewer than len bytes only at the end; < 0: errno says why. */
+/* Reads fewer than len bytes only at the end; < 0: errno is set. */
 static ssize_t read_at(int fd, void *buf, size_t len, uint64_t offset)
 {
 	size_t done = 0;
@@ -124,7 +124,9 @@ struct rk_spill {
 	uint64_t size;
 };
 
-/* A file without a name, or, if the file system does not support that, one unlinked at once. */
+/*
+ * A file without a name or, if the file system does not support that, one that is unlinked at once.
+ */
 static int nameless(const char *dir, struct rk_error *err)
 {
 	char path[4096];
@@ -230,7 +232,7 @@ void rk_spill_free(struct rk_spill *s)
 
 /* ---- views ---- */
 
-/* A mapping begins at a page; `offset` may be inside one. */
+/* A mapping must begin at a page; `offset` need not. */
 static int map(int fd, uint64_t offset, size_t len, const char *name, struct rk_view *ret,
 	       struct rk_error *err)
 {

@@ -1,4 +1,4 @@
-/* file.h - read files, keep temporary bytes on disk, and map both. */
+/* file.h - reads files, keeps temporary bytes on disk, and maps both. */
 #ifndef RK_FILE_H
 #define RK_FILE_H
 
@@ -20,7 +20,7 @@ struct rk_file {
 int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err);
 /* Up to len bytes at the current position; *ret_len 0 means the end. Retries short reads. */
 int rk_file_read(struct rk_file *f, void *buf, size_t len, size_t *ret_len, struct rk_error *err);
-/* As read, at `offset`, moving nothing; only when seekable. Thread-safe. */
+/* As read, but at `offset` and without moving the position; only if seekable. Thread-safe. */
 int rk_file_pread(struct rk_file *f, void *buf, size_t len, uint64_t offset, size_t *ret_len,
 		  struct rk_error *err);
 int rk_file_rewind(struct rk_file *f, struct rk_error *err);
@@ -39,7 +39,7 @@ int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t le
 		   struct rk_error *err);
 /* Makes it `size` bytes long; new bytes read as zero and use no space until written. */
 int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err);
-/* Exactly len bytes, or an error. Thread-safe against other reads. */
+/* Reads exactly len bytes, or fails. Safe with other reads at the same time. */
 int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, struct rk_error *err);
 uint64_t rk_spill_size(const struct rk_spill *s);
 int rk_spill_fd(const struct rk_spill *s); /* borrowed */
@@ -48,7 +48,7 @@ void rk_spill_free(struct rk_spill *s);    /* NULL is fine */
 /* ---- mapped bytes of a file, for random access ---- */
 
 /*
- * Mapped, so that a library of gigabytes costs only the pages that are read. The file must not be
+ * Mapped, so that a file of gigabytes costs only the pages that are read. The file must not be
  * truncated in the meantime: reading past its end raises SIGBUS.
  */
 struct rk_view {

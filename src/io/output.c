@@ -1,4 +1,4 @@
-/* output.c - write files: complete or not at all. */
+/* output.c - see output.h. */
 #include "io/output.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ struct rk_output {
 	int fd;
 	char *path;  /* the target */
 	char *temp;  /* name of the temporary file; NULL: it has none, or none is needed */
-	bool direct; /* stdout, a device, a pipe: bytes go straight there */
-	struct rk_spill *spill; /* bytes go there; no file of ours */
+	bool direct; /* stdout, a device or a pipe: written directly */
+	struct rk_spill *spill; /* the destination; there is no file of our own */
 	uint64_t offset;
 };
 
@@ -78,7 +78,7 @@ int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *er
 	} else if (o->direct) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC);
 	} else {
-		/* without a name if the file system can */
+		/* without a name if the file system supports it */
 		if (slash)
 			dir = rk_strndup(path, slash == path ? 1 : (size_t)(slash - path));
 		if (!slash || dir)
@@ -160,7 +160,7 @@ uint64_t rk_output_offset(const struct rk_output *o)
 	return o->offset;
 }
 
-/* Whether the bytes from offset on, len of them, can be changed. */
+/* Fails if the len bytes at offset cannot be changed any more. */
 static int still_there(const struct rk_output *o, uint64_t offset, size_t len, struct rk_error *err)
 {
 	if (refuse())
@@ -220,7 +220,7 @@ static int publish(struct rk_output *o, struct rk_error *err)
 		return rk_fail_errno(err, fail_errno, "cannot finish '%s'", o->path);
 	if (fsync(o->fd) && errno != EINVAL && errno != EROFS)
 		return rk_fail_errno(err, errno, "cannot finish '%s'", o->path);
-	/* A nameless file gets a name; from there on abort must remove it. */
+	/* Give a nameless file a name; from now on abort must remove it. */
 	if (!o->temp) {
 		char *temp = temp_name(o->path);
 		int rc = 0;
