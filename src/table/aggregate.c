@@ -13,7 +13,7 @@ struct group {
 	struct rk_durations times;
 	uint32_t name;
 	bool keyed, barrier;
-	bool summary; /* from ready-made statistics: no single durations, `times` has no chunks */
+	bool summary; /* from precomputed statistics: no single durations, `times` has no chunks */
 	int64_t key;
 	uint64_t untimed;
 	double stddev; /* of a summary */
@@ -24,12 +24,12 @@ struct rk_agg {
 	struct rk_context *ctx;
 	struct group *groups;
 	size_t ngroups, cap, max_groups;
-	struct rk_idmap by_name; /* group number by name, when no key was asked for */
-	struct rk_index by_key;  /* group number by name and key, when one was */
+	struct rk_idmap by_name; /* group number by name, if there is no key */
+	struct rk_index by_key;  /* group number by name and key, if there is a key */
 	uint64_t rows, turned_away;
-	uint64_t held, exact_max; /* durations so far; how many are kept singly */
+	uint64_t held, exact_max; /* durations so far; max durations kept as single values */
 	struct rk_agg_span span;
-	bool nowhere; /* some row starts and ends at 0 */
+	bool nowhere; /* a row starts and ends at 0 */
 	struct rk_durations_store store;
 };
 
@@ -95,7 +95,7 @@ static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, i
 
 static const char rest_name[] = "(names past the limit)";
 
-/* The last group, for the rows of all names beyond the limit. */
+/* The last group, for rows of all names beyond the limit. */
 static struct group *group_for_the_rest(struct rk_agg *a, struct rk_error *err)
 {
 	uint32_t name;
@@ -232,8 +232,8 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 	int rc;
 
 	/*
-	 * If there are more durations than the limit of single values, all of them go into
-	 * histograms; so medians are exact unless the limit was exceeded.
+	 * If there are more durations than the limit of single values, all go into histograms. So
+	 * medians are exact unless the limit was exceeded.
 	 */
 	for (size_t i = 0; durs && i < b->nrows; i++)
 		timed += rk_column_has(&dur, i) && durs[i] >= 0;
@@ -245,7 +245,10 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 				return rk_fail_nomem(err);
 	}
 
-	/* most kernel traces: every row has a name and a duration, and nothing splits the names */
+	/*
+	 * fast path for most kernel traces: every row has a name and a duration, and there is no
+	 * key
+	 */
 	if (a->fields.key == RK_AGG_NO_KEY && !column(b, a->fields.barrier).data && whole(&name) &&
 	    whole(&dur)) {
 		for (size_t i = 0; i < b->nrows; i++) {

@@ -1,4 +1,4 @@
-/* batch.c - a batch being filled. */
+/* batch.c - fills a batch. */
 #include "table/batch.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* batch.h - some thousand rows of one table, column by column. */
+/* batch.h - a few thousand rows of one table, column by column. */
 #ifndef RK_BATCH_H
 #define RK_BATCH_H
 
@@ -36,21 +36,21 @@ static inline int64_t rk_batch_int(const struct rk_batch *b, unsigned field, siz
 							 ((const int32_t *)c->data)[row];
 }
 
-/* One id of a string column; 0, which is "", where it is null. */
+/* The id in a string column; 0, i.e. "", if it is null. */
 static inline uint32_t rk_batch_id(const struct rk_batch *b, unsigned field, size_t row)
 {
 	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
 						     0;
 }
 
-/* A batch being filled. Columns get memory on first use, so missing columns cost nothing. */
+/* A batch being filled. Columns are allocated on first use, so missing columns cost nothing. */
 struct rk_builder {
 	const struct rk_schema *schema;
 	size_t cap, nrows; /* the caller sets nrows */
 	struct rk_column *cols;
 	void **data;
 	uint64_t **valid;
-	bool *nulls; /* column has a null in this filling */
+	bool *nulls; /* the column has a null in this batch */
 	struct rk_batch batch;
 };
 
@@ -58,11 +58,11 @@ int rk_builder_init(struct rk_builder *b, const struct rk_schema *schema, size_t
 		    struct rk_error *err);
 void rk_builder_release(struct rk_builder *b);
 /*
- * Writable values of a column, cap of them, not zeroed; NULL when out of memory. Makes it a
- * present column: each row must be given a value or rk_builder_null.
+ * Writable values of a column: room for cap of them, not zeroed; NULL when out of memory. From then
+ * on the column is present: each row needs a value or rk_builder_null.
  */
 void *rk_builder_column(struct rk_builder *b, unsigned field);
-/* Marks one row null, in a column that rk_builder_column has made. False when out of memory. */
+/* Marks one row null in a column that rk_builder_column created. False when out of memory. */
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row);
 static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field, size_t row)
 {
@@ -70,8 +70,9 @@ static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field
 }
 
 /*
- * Copies rows [from, from + n) of a column to row `at` and those behind it. A column that begins with
- * them is null before, one that `c` lacks is null from here on. False when out of memory.
+ * Copies rows [from, from + n) of a column to row `at` and the rows after it. If this creates the
+ * column, earlier rows become null; if `c` has no data, the rows become null. False when out of
+ * memory.
  */
 bool rk_builder_append(struct rk_builder *b, unsigned field, size_t at, const struct rk_column *c,
 		       size_t from, size_t n);

@@ -1,4 +1,4 @@
-/* join.c - kernels with the hardware counters of each dispatch as columns. */
+/* join.c - see join.h. */
 #include "table/join.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-enum { COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* that a double holds */ };
+enum { COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* exact in a double */ };
 
-/* *at: 1 + where the index goes on, 0 at the beginning. */
+/* *at: 1 + position in the index, 0 to start. */
 static const struct rk_counter_feed *next_feed(const struct rk_counter_set *set, uint32_t id,
 					       size_t *at)
 {
@@ -106,7 +106,7 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 	return rc;
 }
 
-/* The columns "X[0]", "X[1]", ... of one X belong together: some of them would look like all. */
+/* The columns "X[0]", "X[1]", ... of one X belong together: a part of them would look like all. */
 struct family {
 	uint32_t base; /* id of X, 0: not an instance */
 	uint32_t column;
@@ -130,7 +130,7 @@ static int by_column(const void *a, const void *b)
 	return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Single columns first, then families, each as a whole, in the order of their first members. */
+/* Single columns first, then complete families, in the order of their first members. */
 static void choose(struct family *v, size_t n)
 {
 	size_t room = RK_JOIN_MAX_COUNTERS;
@@ -147,7 +147,9 @@ static void choose(struct family *v, size_t n)
 	}
 }
 
-/* Columns that fit get new numbers in `to`, the others UINT32_MAX; *ret_n is how many fit. */
+/*
+ * Columns that fit get new numbers in `to`, the others UINT32_MAX; *ret_n is the number that fit.
+ */
 static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, uint32_t *to,
 		    size_t *ret_n, struct rk_error *err)
 {
@@ -170,7 +172,7 @@ static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, ui
 			goto out;
 	}
 
-	/* the first member of a family knows its size */
+	/* store the size of a family in its first member */
 	qsort(v, n, sizeof(*v), by_base);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && v[i].base && v[end].base == v[i].base; end++)
@@ -180,7 +182,7 @@ static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, ui
 	qsort(v, n, sizeof(*v), by_column);
 	choose(v, n);
 
-	/* all members share the fate of the first */
+	/* all members are kept or dropped like the first */
 	qsort(v, n, sizeof(*v), by_base);
 	for (size_t i = 1; i < n; i++)
 		if (v[i].base && v[i].base == v[i - 1].base)
@@ -194,7 +196,7 @@ out:
 	return rc;
 }
 
-/* Keeps the order; instances only if there is space after all others. */
+/* Drops columns beyond the limit, instances first; keeps the order. */
 static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	uint32_t *to = rk_calloc(set->n, sizeof(*to));
@@ -392,7 +394,7 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 		const struct rk_counter_column *c = &j->set->columns[i];
 		bool known = rc > 0 && !isnan(values[i]);
 
-		/* a sum counts only with every part that any dispatch has */
+		/* a sum is valid only with every part that any dispatch has */
 		for (uint32_t k = c->masks; known && k < c->masks + masks_of(c); k++)
 			known = all[k] == (isnan(values[k]) ? 0 : (uint64_t)values[k]);
 		if (known)

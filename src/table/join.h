@@ -1,4 +1,4 @@
-/* join.h - kernels with the hardware counters of each dispatch as columns. */
+/* join.h - adds the hardware counters of each dispatch to kernels, as columns. */
 #ifndef RK_JOIN_H
 #define RK_JOIN_H
 
@@ -9,10 +9,10 @@
 enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
 struct rk_counter_column {
-	uint32_t name; /* id in ctx->names */
-	bool sum; /* the sum of one value of each name that feeds it; else the first value is kept */
+	uint32_t name;  /* id in ctx->names */
+	bool sum;       /* sum of one value per feeding name; else the first value is kept */
 	uint32_t parts; /* names that feed it */
-	uint32_t masks; /* of a sum: where the matrix keeps which parts are included */
+	uint32_t masks; /* of a sum: first matrix column that records which parts are included */
 };
 
 struct rk_counter_feed {
@@ -26,52 +26,55 @@ struct rk_counter_feed {
 struct rk_counter_set {
 	struct rk_counter_column *columns;
 	struct rk_counter_feed *feeds;
-	struct rk_index by_id; /* places in feeds */
+	struct rk_index by_id; /* indexes of feeds */
 	size_t n, cap, nfeeds, cap_feeds;
-	size_t width;            /* columns that a matrix of the set has */
-	bool more;               /* there were more than fit */
-	bool times;              /* the last column is for times that were measured repeatedly */
-	struct rk_field *fields; /* kernels' own and then one double each */
+	size_t width;            /* columns of a matrix for this set */
+	bool more;               /* there were more columns than fit */
+	bool times;              /* the last column is for times that were measured several times */
+	struct rk_field *fields; /* the fields of kernels, then one double per column */
 	struct rk_schema schema;
 };
 
 /* Adds a column for a name, unless it exists or kernels has a column of that name. */
 int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
 		       struct rk_error *err);
-/* Adds a column that nothing feeds yet; adds a name that feeds it. */
+/* Adds a column without names; adds a name that feeds a column. */
 int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, unsigned *ret,
 			  struct rk_error *err);
 int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
 			struct rk_error *err);
-/* Reads counters (RK_N_COUNTER) once and adds the names. */
+/* Reads counters (RK_N_COUNTER) once and adds their names. */
 int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 			struct rk_source *counters, struct rk_error *err);
-/* The next column that a name feeds, -1 at the end. *at is 0 at the beginning. */
+/* The next column that a name feeds, -1 at the end. Start with *at = 0. */
 int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at);
 /*
- * Call after the last one: makes set->schema. Above RK_JOIN_MAX_COUNTERS columns, instances
- * ("X[3]") are dropped first, all of one X or none. Names are borrowed from ctx->names.
+ * Call after the last column: creates set->schema. If there are more than RK_JOIN_MAX_COUNTERS
+ * columns, instances ("X[3]") are dropped first, all of one X or none. Names are borrowed from
+ * ctx->names.
  */
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);
 
 /*
- * Each reads counters once (RK_N_DISPATCH, _COUNTER, _VALUE, _PID), with the layout between them.
+ * Both read counters once (RK_N_DISPATCH, _COUNTER, _VALUE, _PID). Call note, then
+ * rk_matrix_layout, then fill.
  */
 int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_error *err);
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err);
 
 /*
- * Adds one value to the columns that its name feeds. A sum is missing if a dispatch lacks a part
+ * Adds one value to the columns that its name feeds. A sum is missing if its dispatch lacks a part
  * that another dispatch of the matrix has.
  */
 int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
 		int64_t dispatch, double value, struct rk_error *err);
 
 /*
- * Kernels with set->schema: values of `m` (NULL: all missing) by dispatch id, or by the order of
- * the rows, from 1. Takes over `rows` and `m`, also on failure; `set` must outlive it.
+ * Kernels with set->schema. Values come from `m` (NULL: all missing) by dispatch id, or by the
+ * order of the rows, from 1. Takes ownership of `rows` and `m`, also on failure; `set` must outlive
+ * it.
  */
 int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_counter_set *set,
 		 bool by_order, struct rk_source **ret, struct rk_error *err);

@@ -1,9 +1,9 @@
 /*
  * matrix.c - counter values by dispatch, on disk.
  *
- * The file is as long as all rows together and begins as one hole that reads as zeros. A value is
- * stored XORed with the bits of one particular NaN, so that a zero reads back as that NaN: values
- * that were never written are missing.
+ * The file has room for all rows and begins as one hole that reads as zeros. A value is stored
+ * XORed with the bits of one particular NaN, so that a zero reads back as that NaN: values that
+ * were never written are missing.
  */
 #include "table/matrix.h"
 
@@ -24,7 +24,7 @@ struct process {
 };
 
 struct block {
-	uint64_t number; /* which piece of the file; UINT64_MAX: none */
+	uint64_t number; /* index of the block in the file; UINT64_MAX: none */
 	bool dirty;
 	uint8_t *data;
 };
@@ -78,7 +78,7 @@ int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err)
 		uint64_t rows = (uint64_t)p->last - (uint64_t)p->first + 1;
 		uint64_t blocks = (rows + m->rows_per_block - 1) / m->rows_per_block;
 
-		/* rows 0: the ids span all of int64 */
+		/* rows is 0 if the ids span all of int64 */
 		if (!rows || rows > p->noted * 16 + SLACK_ROWS)
 			return rk_fail(err, RK_E_LIMIT, "dispatch ids are spread too widely");
 		p->offset = offset;
@@ -87,7 +87,7 @@ int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err)
 	return rk_spill_resize(m->spill, offset, err);
 }
 
-/* 1: *ret are the stored bytes of the row, in *block; 0: no such row. */
+/* 1: *ret points to the stored bytes of the row, in *block; 0: no such row. */
 static int stored_row(struct rk_matrix *m, const struct process *p, int64_t dispatch,
 		      struct block **block, uint8_t **ret, struct rk_error *err)
 {
@@ -146,14 +146,14 @@ static double value_at(const uint8_t *row, unsigned col)
 	return value;
 }
 
-/* 1: *ret are the stored bytes of the row; 0: no such row. */
+/* 1: *ret points to the stored bytes of the row; 0: no such row. */
 static int find_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, uint8_t **ret,
 		    struct rk_error *err)
 {
 	const struct process *p = process_of(m, pid);
 	struct block *b;
 
-	/* one side may lack the process id: with only one process it is clear */
+	/* one side may lack the process id: if there is only one process, it must be that */
 	if (!p && m->nprocesses == 1 && (pid < 0 || m->processes[0].pid < 0))
 		p = &m->processes[0];
 	return p ? stored_row(m, p, dispatch, &b, ret, err) : 0;

@@ -8,17 +8,17 @@
 #include "base/num.h"
 
 /*
- * Kept as single values, a group's durations are a list of chunks, each 1.5 times as long as the
- * one before, so at worst about a third of the memory is empty. Values below 2^32 ns (4.3 s) take
- * four bytes. Every wide value is larger than every narrow one, so the two lists are in order. Once
- * folded, a group has one short chunk that is emptied into the histogram when full.
+ * Single values of a group are kept in a list of chunks, each 1.5 times as long as the one before,
+ * so at worst about a third of the memory is unused. Values below 2^32 ns (4.3 s) take four bytes
+ * (narrow). Every wide value is larger than every narrow one, so the narrow list comes first in
+ * order. Once folded, a group has one short chunk that is emptied into the histogram when full.
  */
 enum { CHUNK_MIN = 8, CHUNK_MAX = 8192, CHUNK_FOLDED = 32, DIGIT_BITS_MAX = 11 };
 
 /*
- * A histogram has 128 buckets per power of two: values below 128 have their own, the others share
- * one with those that agree in the leading eight bits, so the middle of a bucket is at most 1/256
- * off. A page has the buckets of one power of two and is created for the first value in it.
+ * A histogram has 128 buckets per power of two. Values below 128 have their own bucket; others
+ * share one with those that have the same leading eight bits, so the middle of a bucket is at most
+ * 1/256 off. A page has the buckets of one power of two and is created for its first value.
  */
 enum { PAGE_BITS = 7, PAGE_BUCKETS = 1 << PAGE_BITS };
 
@@ -224,8 +224,8 @@ static void digit_counts(const struct rk_durations_chunk *c, uint64_t prefix, un
 }
 
 /*
- * The rank-th smallest value, none above `max`, digit by digit from the top (radix selection): it
- * reads the chunks a few times, makes no copy, and no order of the input makes it slow.
+ * The rank-th smallest value, at most `max`, digit by digit from the top (radix selection). It
+ * reads the chunks a few times, makes no copy, and no input order makes it slow.
  */
 static uint64_t list_rank(const struct rk_durations_chunk *list, uint64_t n, uint64_t max,
 			  uint64_t rank)
@@ -301,9 +301,9 @@ bool rk_durations_median(const struct rk_durations *t, double *ret_ns)
 }
 
 /*
- * With q the mean rounded down and r the remainder, the squared distances from q add up to
- * squares - n q^2 - 2 q r: exact, since it fits in 128 bits and the arithmetic wraps there. What
- * is left to rounding is the part of a nanosecond between q and the mean.
+ * With q the mean rounded down and r the remainder, the squared distances from q add up to squares
+ * - n q^2 - 2 q r. This is exact: it fits in 128 bits and the arithmetic wraps there. Only the
+ * fraction of a nanosecond between q and the mean is rounded.
  */
 double rk_durations_stddev(const struct rk_durations *t)
 {

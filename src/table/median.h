@@ -1,4 +1,4 @@
-/* median.h - the durations of one group: sums and median. */
+/* median.h - sums and median of the durations of one group. */
 #ifndef RK_MEDIAN_H
 #define RK_MEDIAN_H
 
@@ -8,7 +8,7 @@
 
 enum {
 	RK_MEDIAN_EXACT_MAX =
-		4000000, /* durations of all groups together that are kept as single values */
+		4000000, /* max durations of all groups that are kept as single values */
 	RK_MEDIAN_MAX_PAGES = 16384, /* of 1 KiB each, for the histograms of all groups */
 };
 
@@ -20,22 +20,22 @@ __extension__ typedef unsigned __int128 rk_u128;
 struct rk_durations_chunk {
 	struct rk_durations_chunk *next; /* older */
 	uint32_t n, cap;
-	uint32_t counted; /* of n: those already in the sums */
-	bool wide;        /* 8 bytes a value, not 4 */
+	uint32_t counted; /* the first `counted` of n are already in the sums */
+	bool wide;        /* 8 bytes per value instead of 4 */
 	_Alignas(8) unsigned char data[];
 };
 
 struct rk_durations_page;
 
-/* What the groups of one aggregation share. */
+/* Shared by the groups of one aggregation. */
 struct rk_durations_store {
 	size_t max_pages, pages;
-	bool folded; /* histograms from now on */
+	bool folded; /* use histograms from now on */
 };
 
 /*
- * One group's durations. Zero it before use. A new duration is only put into a chunk; the sums are
- * computed from whole chunks, which is several times faster. They are valid after
+ * The durations of one group. Zero it before use. Adding a duration only puts it into a chunk; sums
+ * are computed from whole chunks, which is several times faster. They are valid after
  * rk_durations_settle.
  */
 struct rk_durations {
@@ -43,8 +43,8 @@ struct rk_durations {
 	uint64_t n;
 	int64_t min, max;
 	rk_u128 sum, squares; /* exact */
-	bool squares_lost;    /* past 128 bits */
-	bool lost;            /* the histograms' memory was used up: no median for this group */
+	bool squares_lost;    /* they exceeded 128 bits */
+	bool lost;            /* no memory left for histograms: this group has no median */
 	struct rk_durations_page *pages;
 };
 
@@ -66,15 +66,15 @@ static inline bool rk_durations_add(struct rk_durations_store *store, struct rk_
 /* Brings the sums (and the histogram, once folded) up to date. False when out of memory. */
 bool rk_durations_settle(struct rk_durations_store *store, struct rk_durations *t);
 
-/* After store->folded was set: turns single values into a histogram. False as above. */
+/* After store->folded was set: turns single values into a histogram. False when out of memory. */
 bool rk_durations_fold(struct rk_durations_store *store, struct rk_durations *t);
 
 /*
- * False if there is none: no duration, or lost. For an even number: half the sum of the middle two.
- * Settle first.
+ * False if there is no median: no duration, or lost. For an even number it is the mean of the
+ * middle two. Settle first.
  */
 bool rk_durations_median(const struct rk_durations *t, double *ret_ns);
-/* Of the population; NaN when not known. Settle first. */
+/* Standard deviation of the population; NaN: unknown. Settle first. */
 double rk_durations_stddev(const struct rk_durations *t);
 
 void rk_durations_release(struct rk_durations *t);

@@ -25,7 +25,7 @@ static size_t strip_suffix(const char *s, size_t len)
 	return len;
 }
 
-/* The length of s without one trailing (), <> or [] group; len itself when there is none. */
+/* The length of s without one trailing (), <> or [] group; len if there is none. */
 static size_t without_group(const char *s, size_t len)
 {
 	char close = len ? s[len - 1] : 0;
@@ -53,7 +53,7 @@ static size_t without_group(const char *s, size_t len)
 	return len;
 }
 
-/* `void ns::kernel<float, 4>(float*)` is kernel: what `rocprofv3 -T` does. */
+/* `void ns::kernel<float, 4>(float*)` becomes kernel, as with `rocprofv3 -T`. */
 static void truncated(const char **s, size_t *len)
 {
 	static const char constant[] = " const";

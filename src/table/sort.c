@@ -1,9 +1,9 @@
 /*
- * sort.c - sorting rows that are almost in order, and sorting keys.
+ * sort.c - sorts rows that are almost in order, and sorts keys.
  *
- * The window is a set of columns with space for `cap` rows. If the next batch does not fit, the
+ * The window is a set of columns with room for `cap` rows. If the next batch does not fit, the
  * window is sorted and three quarters of it are delivered; no later row may sort before the last
- * delivered one. At the end of the input everything left is delivered.
+ * one delivered. At the end of the input everything left is delivered.
  */
 #include "table/sort.h"
 
@@ -18,16 +18,16 @@ struct window {
 	struct rk_source base;
 	struct rk_source *rows;
 	size_t cap, count;
-	size_t out, out_end; /* rows [out, out_end) are sorted and wait for delivery */
+	size_t out, out_end; /* rows [out, out_end) are sorted and ready for delivery */
 	size_t kept;         /* rows before this index have been delivered */
 	struct rk_builder b;
 	struct rk_sort_key *keys, *tmp;
-	void *spare; /* one column's worth, for gathering */
+	void *spare; /* room for one column, for gathering */
 	bool sorted, ended, marked;
 	int64_t mark;
 	struct rk_column *cols;
 	struct rk_batch batch;
-	const struct rk_batch *pending; /* with rows from pending_at on still to be taken */
+	const struct rk_batch *pending; /* rows from pending_at on are not yet in the window */
 	size_t pending_at;
 };
 
@@ -40,7 +40,7 @@ static int64_t key_at(const struct window *w, size_t row)
 	return ((const int64_t *)w->b.data[f])[row];
 }
 
-/* Adds rows of a batch; checks whether they are in order and whether any comes too late. */
+/* Adds rows of a batch; checks whether they are in order and whether one is too late. */
 static int append(struct window *w, const struct rk_batch *b, size_t from, size_t n,
 		  struct rk_error *err)
 {
@@ -187,7 +187,7 @@ static int window_next(struct rk_source *base, const struct rk_batch **batch, st
 			return rc;
 		if (!w->count)
 			return 0;
-		/* the first three quarters, or at the end all, are ready for delivery */
+		/* the first three quarters, or all at the end, are ready for delivery */
 		sort_window(w);
 		w->out = 0;
 		w->out_end = w->ended ? w->count : w->count * 3 / 4 / 64 * 64;
@@ -238,7 +238,7 @@ int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct r
 	w->sorted = true;
 	for (unsigned f = 0; f < schema->nfields; f++)
 		row_bytes += rk_type_size(schema->fields[f].type);
-	/* some rows must fit, however wide: a thousand counters take 8 KiB each */
+	/* some rows must fit even if they are wide: a row with a thousand counters takes 8 KiB */
 	w->cap = rk_max(RK_SORT_WINDOW_BYTES / row_bytes / 64 * 64, MIN_ROWS);
 	w->keys = rk_alloc(w->cap * sizeof(*w->keys));
 	w->tmp = rk_alloc(w->cap * sizeof(*w->tmp));
@@ -260,7 +260,7 @@ int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct r
 
 enum { RADIX_BITS = 11, BUCKETS = 1 << RADIX_BITS };
 
-/* Distance from the smallest key: unsigned, so that any two int64 are in range. */
+/* Difference from the smallest key: unsigned, so that any two int64 are in range. */
 static inline uint64_t distance(const struct rk_sort_key *k, int64_t min)
 {
 	return (uint64_t)k->key - (uint64_t)min;

@@ -1,4 +1,4 @@
-/* sort.h - rows in order of their time, in bounded memory. */
+/* sort.h - sorts rows by time, in bounded memory. */
 #ifndef RK_SORT_H
 #define RK_SORT_H
 
@@ -8,24 +8,25 @@
 enum { RK_E_UNSORTED = -7 };
 
 /*
- * Two ways. The window holds back about 100 000 rows and delivers them in order. It is nearly free
- * for rows that are almost in order, as profilers write them, and fails with RK_E_UNSORTED if a row
- * comes too late: then start again with the spill, which sorts anything through temporary files.
- * Rows with equal times keep their order, rows without a time come last. A schema without a time
- * field passes through. Both take over `rows`, also on failure.
+ * There are two ways. The window holds back about 100 000 rows and delivers them in order. It is
+ * nearly free for rows that are almost in order, as profilers write them. It fails with
+ * RK_E_UNSORTED if a row comes too late: then start again with the spill, which sorts anything
+ * through temporary files. Rows with equal times keep their order, rows without a time come last.
+ * Rows of a schema without a time field pass through. Both take ownership of `rows`, also on
+ * failure.
  */
 int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 			struct rk_error *err);
 int rk_sort_spill_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 		       struct rk_error *err);
 
-/* One row's key and where it is. */
+/* The key and the index of a row. */
 struct rk_sort_key {
 	int64_t key;
 	uint32_t at;
 };
 
-/* Stable; `tmp` has room for n too. Returns the one of the two that holds the result. */
+/* Stable; `tmp` needs room for n, too. Returns `keys` or `tmp`, whichever holds the result. */
 struct rk_sort_key *rk_sort_keys(struct rk_sort_key *keys, struct rk_sort_key *tmp, size_t n);
 
 /* The key of one row: its time, or the largest int64 if it has none. */

@@ -1,11 +1,11 @@
 /*
- * sort_spill.c - sorting any number of rows by way of a temporary file.
+ * sort_spill.c - sorts any number of rows with a temporary file.
  *
  * Rows are packed into records of fixed length: the key, a bitmap of the fields that have a value,
- * and the values of the fields that are present at all (the layout). A store full of records is
- * sorted and written as a chunk; when all rows are in, the chunks are merged. A layout that no longer
- * fits, because a column appears, begins a new chunk: each chunk keeps its own. More than MAX_FAN_IN
- * chunks are first merged into longer ones.
+ * and the values of all columns that are present (the layout). When the store is full of records,
+ * it is sorted and written as a chunk; at the end the chunks are merged. If a new column appears,
+ * the layout no longer fits and a new chunk begins: each chunk has its own layout. More than
+ * MAX_FAN_IN chunks are first merged into longer ones.
  */
 #include "table/sort.h"
 
@@ -24,7 +24,7 @@ enum {
 
 struct layout {
 	size_t record_bytes;
-	uint64_t mask;               /* fields present, for the first 64; extra fields always are */
+	uint64_t mask; /* columns present, for the first 64; further ones always are */
 	uint16_t offset[MAX_FIELDS]; /* of each present field in a record */
 };
 
@@ -40,8 +40,8 @@ struct spill_sort {
 	struct rk_source base;
 	struct rk_source *rows;
 	struct rk_spill *spill;
-	uint8_t *store;  /* STORE_BYTES: records coming in, later the read buffers of the chunks */
-	uint8_t *sorted; /* a block of records on its way out */
+	uint8_t *store;  /* STORE_BYTES: incoming records, later the read buffers of the chunks */
+	uint8_t *sorted; /* a block of records to be written */
 	size_t nrecords;
 	struct layout layout;
 	struct rk_sort_key *keys, *tmp;
@@ -51,13 +51,16 @@ struct spill_sort {
 	size_t nheap;
 	bool merging;
 	struct rk_builder out;
-	/* records on their way into `out`, all of one layout, in buffers not yet refilled */
+	/*
+	 * Records to be unpacked into `out`: all of one layout, in buffers that are not yet
+	 * refilled.
+	 */
 	const uint8_t *taken[TAKEN];
 	const struct layout *taken_layout;
 	size_t ntaken;
 };
 
-enum { BLOCK_BYTES = 256 << 10, BITMAP_AT = 8 /* behind the key */ };
+enum { BLOCK_BYTES = 256 << 10, BITMAP_AT = 8 /* after the key */ };
 
 static bool in_layout(const struct layout *l, unsigned f)
 {
@@ -88,7 +91,7 @@ static inline void copy_value(uint8_t *to, const uint8_t *from, size_t size)
 		*to = *from;
 }
 
-/* One column of a batch into its place in each record: column by column keeps reads in line. */
+/* Copies one column of a batch into the records; column by column, so that reads are sequential. */
 static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned f, size_t from,
 			size_t n)
 {
@@ -98,7 +101,7 @@ static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned
 	size_t value = s->layout.offset[f], word = BITMAP_AT + f / 64 * 8;
 	const uint8_t *data = (const uint8_t *)c->data + from * size;
 
-	/* without nulls the bits are set already */
+	/* without nulls the bits are already set */
 	for (size_t i = 0; !c->valid && i < n; i++)
 		copy_value(rec + i * bytes + value, data + i * size, size);
 	for (size_t i = 0; c->valid && i < n; i++, rec += bytes, data += size) {
@@ -120,7 +123,7 @@ static void pack(struct spill_sort *s, const struct rk_batch *b, size_t from, si
 	size_t words = (b->schema->nfields + 63) / 64;
 	uint64_t full[MAX_FIELDS / 64] = { 0 };
 
-	/* key and bitmap of each record, the bits of columns without nulls set */
+	/* key and bitmap of each record, with the bits of columns without nulls set */
 	for (unsigned f = 0; f < b->schema->nfields; f++)
 		if (b->cols[f].data && !b->cols[f].valid)
 			full[f / 64] |= UINT64_C(1) << (f % 64);
@@ -225,7 +228,7 @@ static int64_t key_of(const struct chunk *c)
 	return key;
 }
 
-/* Chunks are numbered in the order of the input, so a tie goes to the lower number: stable. */
+/* Chunks are numbered in input order, so the lower number wins a tie: the sort is stable. */
 static inline bool before(struct rk_sort_key a, struct rk_sort_key b)
 {
 	return a.key < b.key || (a.key == b.key && a.at < b.at);
@@ -250,7 +253,7 @@ static void sift_down(struct spill_sort *s, size_t i)
 	h[i] = moved;
 }
 
-/* Passes the record at the top of the heap. */
+/* Moves past the record at the top of the heap. */
 static int advance(struct spill_sort *s, struct rk_error *err)
 {
 	struct chunk *c = &s->chunks[s->heap[0].at];
@@ -270,7 +273,7 @@ static int advance(struct spill_sort *s, struct rk_error *err)
 	return 0;
 }
 
-/* The store is cut into equal read buffers for chunks [first, first + n). */
+/* Splits the store into equal read buffers for chunks [first, first + n). */
 static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_error *err)
 {
 	size_t share = STORE_BYTES / n / 8 * 8;
@@ -292,7 +295,9 @@ static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_e
 	return 0;
 }
 
-/* Merges chunks [first, first + n) into one at the end of the spill file, of the widest layout. */
+/*
+ * Merges chunks [first, first + n) into one at the end of the spill file, with the widest layout.
+ */
 static int merge_some(struct spill_sort *s, size_t first, size_t n, struct chunk *ret,
 		      struct rk_error *err)
 {
@@ -329,7 +334,10 @@ static int merge_some(struct spill_sort *s, size_t first, size_t n, struct chunk
 	return 0;
 }
 
-/* Writes all rows as chunks, merges these until MAX_FAN_IN are left, and begins the last merge. */
+/*
+ * Writes all rows as chunks, merges them until at most MAX_FAN_IN are left, and begins the last
+ * merge.
+ */
 static int take_all(struct spill_sort *s, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -343,7 +351,7 @@ static int take_all(struct spill_sort *s, struct rk_error *err)
 	}
 	if (rc < 0 || (rc = flush_chunk(s, err)) < 0)
 		return rc;
-	rk_source_close(s->rows); /* its buffers are not needed beside ours */
+	rk_source_close(s->rows); /* its buffers are not needed at the same time as ours */
 	s->rows = NULL;
 	while (s->nchunks > MAX_FAN_IN) {
 		size_t out = 0;
@@ -359,7 +367,7 @@ static int take_all(struct spill_sort *s, struct rk_error *err)
 	return s->nchunks ? begin_merge(s, 0, s->nchunks, err) : 0;
 }
 
-/* One field of the taken records, none of which lacks it. */
+/* Unpacks one field that every taken record has. */
 static void unpack_full(const struct spill_sort *s, unsigned f, size_t size)
 {
 	uint8_t *to = (uint8_t *)s->out.data[f] + s->out.nrows * size;
@@ -376,7 +384,7 @@ static void unpack_full(const struct spill_sort *s, unsigned f, size_t size)
 			to[i] = s->taken[i][at];
 }
 
-/* The taken records into `out`, a field at a time. */
+/* Unpacks the taken records into `out`, a field at a time. */
 static int unpack(struct spill_sort *s, struct rk_error *err)
 {
 	const struct rk_schema *schema = s->base.schema;
@@ -413,7 +421,10 @@ static int unpack(struct spill_sort *s, struct rk_error *err)
 	return 0;
 }
 
-/* Takes the record at the top of the heap; unpacks first where that could not be done later. */
+/*
+ * Takes the record at the top of the heap; unpacks earlier ones first if that is not possible
+ * later.
+ */
 static int take_record(struct spill_sort *s, struct rk_error *err)
 {
 	const struct chunk *c = &s->chunks[s->heap[0].at];
@@ -427,7 +438,7 @@ static int take_record(struct spill_sort *s, struct rk_error *err)
 	s->taken_layout = &c->layout;
 	s->taken[s->ntaken++] = record(c);
 	if (c->at + 1 == c->have) {
-		rc = unpack(s, err); /* the buffer is about to be filled again */
+		rc = unpack(s, err); /* the buffer is about to be refilled */
 		if (rc < 0)
 			return rc;
 	}

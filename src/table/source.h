@@ -1,6 +1,6 @@
 /*
- * source.h - a stream of batches of one table, and what its readers, stages and writers share.
- * Readers and stages are sources, writers take them.
+ * source.h - a stream of batches of one table, and the context of readers, stages and writers.
+ * Readers and stages are sources; writers consume them.
  */
 #ifndef RK_SOURCE_H
 #define RK_SOURCE_H
@@ -10,7 +10,7 @@
 #include "base/strtab.h"
 #include "table/batch.h"
 
-/* Memory limits that together keep a conversion under 64 MB whatever the input's size. */
+/* Memory limits that together keep a conversion below 64 MB for any input size. */
 enum {
 	RK_NAMES_MAX_BYTES = 8 << 20,    /* the table of distinct names */
 	RK_SORT_WINDOW_BYTES = 16 << 20, /* rows held back while sorting */
@@ -23,7 +23,7 @@ struct rk_context {
 	struct rk_diag *diag;
 	struct rk_pool *pool;
 	const char *tmpdir; /* for spill files; NULL: $TMPDIR or /tmp */
-	/* Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. */
+	/* Called now and then with the bytes read and the total (0: unknown); nonzero cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
@@ -31,9 +31,12 @@ struct rk_context {
 struct rk_source;
 
 struct rk_source_ops {
-	/* 1: *batch holds rows, borrowed until the next call; 0: end; < 0: error, then only close. */
+	/*
+	 * 1: *batch has rows, borrowed until the next call; 0: end; < 0: error, then only close may
+	 * be called.
+	 */
 	int (*next)(struct rk_source *src, const struct rk_batch **batch, struct rk_error *err);
-	/* Called once; frees src and what it wraps. */
+	/* Called once; frees src and the source it wraps. */
 	void (*close)(struct rk_source *src);
 };
 

@@ -8,10 +8,10 @@
 
 enum { FILL_ROWS = 2 * RK_BATCH_ROWS, MAX_FIELDS = 64 };
 
-/* Rows taken in one go. */
+/* The rows read at a time. */
 struct fill {
 	struct rk_builder b;
-	int rc; /* of the last next: 0 when the rows have ended */
+	int rc; /* of the last `next`: 0 at the end of the rows */
 	struct rk_error err;
 };
 
@@ -20,14 +20,14 @@ struct ahead {
 	struct rk_source *rows;
 	struct rk_context *ctx;
 	struct fill fills[2];
-	unsigned front; /* the fill the user has */
+	unsigned front; /* index of the fill that the caller uses */
 	struct rk_job job;
 	bool begun, flying;
-	const struct rk_batch *rest; /* of the last batch, rows from rest_at on */
+	const struct rk_batch *rest; /* rows from rest_at on of the last batch */
 	size_t rest_at;
 };
 
-/* Rows of as many batches as there is room for; the rest of the last one waits. */
+/* Copies as many batches as fit; the rest of the last one is kept for the next fill. */
 static void fill_one(struct ahead *a, struct fill *f)
 {
 	rk_builder_reset(&f->b);
@@ -78,7 +78,7 @@ static int ahead_next(struct rk_source *base, const struct rk_batch **batch, str
 		rk_pool_finish(a->ctx->pool, &a->job);
 		a->flying = false;
 	} else {
-		return 0; /* the rows had ended */
+		return 0; /* the rows have ended */
 	}
 	a->front = !a->front;
 	f = &a->fills[a->front];
@@ -137,26 +137,26 @@ int rk_ahead_open(struct rk_source *rows, struct rk_context *ctx, struct rk_sour
 	return 0;
 }
 
-/* ---- the rows of one rank, or of some ---- */
+/* ---- select rows by the value of one column ---- */
 
 struct keep {
 	struct rk_source base;
 	struct rk_source *rows;
 	unsigned field;
-	int64_t value; /* where there is one */
+	int64_t value; /* if only one value is selected */
 	const int64_t *values;
 	size_t n;
 	bool null;
-	/* the last value, and whether it is selected: rows of a rank are adjacent */
+	/* the last value, and whether it is selected: rows of one rank are adjacent */
 	int64_t last;
 	bool last_kept, looked;
 	struct rk_builder b;
-	bool made; /* `b` has been initialised, for b.cap rows */
+	bool made; /* `b` is initialised, for b.cap rows */
 	uint32_t *at;
 	size_t cap;
 };
 
-/* Is it one of the values? */
+/* Whether the value is selected. */
 static bool is_one(const struct keep *k, int64_t value)
 {
 	size_t low = 0, high = k->n;
@@ -172,7 +172,7 @@ static bool is_one(const struct keep *k, int64_t value)
 	return low < k->n && k->values[low] == value;
 }
 
-/* Which rows are kept; how many, or < 0. */
+/* Stores the selected rows in k->at; returns their number, or < 0. */
 static int64_t choose(struct keep *k, const struct rk_batch *b, struct rk_error *err)
 {
 	uint32_t *at = rk_grow(k->at, &k->cap, b->nrows, sizeof(*at));
@@ -201,7 +201,7 @@ static int64_t choose(struct keep *k, const struct rk_batch *b, struct rk_error 
 	return (int64_t)n;
 }
 
-/* Each batch starts empty: its columns may differ from the last one's. */
+/* Starts empty for each batch, because its columns may differ from the last one's. */
 static int copy_rows(struct keep *k, const struct rk_batch *b, size_t n, struct rk_error *err)
 {
 	int rc;
@@ -306,7 +306,7 @@ int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool nul
 	return 0;
 }
 
-/* ---- constants for columns that a file leaves out ---- */
+/* ---- constants for columns that a file does not have ---- */
 
 struct stamp {
 	struct rk_source base;

@@ -112,7 +112,7 @@ const char *rk_table_name(enum rk_table t)
 	return tables[t].name;
 }
 
-/* The name that madengine's scripts look for. */
+/* The file name that madengine's scripts look for. */
 const char *rk_table_file(enum rk_table t)
 {
 	return t == RK_KERNELS ? "rocprof_kernels" : tables[t].name;

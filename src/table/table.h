@@ -34,14 +34,14 @@ enum rk_table {
 	RK_LIBRARY_CALLS,
 	RK_AGENTS,
 	RK_PROCESSES,
-	RK_STATS,        /* ready-made statistics: a source with no single rows */
+	RK_STATS,        /* precomputed statistics: this source has no single rows */
 	RK_INSTRUCTIONS, /* thread-trace statistics, one row per instruction */
 	RK_NTABLES
 };
 
 #define RK_TABLE_BIT(t) (1u << (t))
 
-/* "No value" where an int64_t has to say so by itself. */
+/* "No value" in an int64_t without a null bit. */
 #define RK_NONE INT64_MIN
 
 struct rk_field {
@@ -56,8 +56,8 @@ struct rk_schema {
 	int time_field; /* the column rows are sorted by, -1 for none */
 };
 
-/* Columns of each standard table, in order. A source may leave any of them all null. */
-/* clang-format off */ /* a line per name would make pages of this */
+/* Columns of each standard table, in order. Any of them may be all null. */
+/* clang-format off */ /* one line per name would be too long */
 enum rk_kernels_field {
 	RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_GRID_X, RK_K_GRID_Y, RK_K_GRID_Z, RK_K_BLOCK_X,
 	RK_K_BLOCK_Y, RK_K_BLOCK_Z, RK_K_REGS, RK_K_SHARED_MEM, RK_K_STREAM, RK_K_DEVICE, RK_K_QUEUE,

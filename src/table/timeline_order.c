@@ -12,7 +12,7 @@ enum { FIRST_CAP = 1024, MAX_FAN_IN = 64 };
 
 struct chunk {
 	uint64_t offset, left; /* in the temporary file; stretches not yet read */
-	int64_t last;          /* start of its last one */
+	int64_t last;          /* start of its last stretch */
 	/* while merging: */
 	struct rk_stretch *buf;
 	size_t cap, have, at;
@@ -20,19 +20,19 @@ struct chunk {
 
 struct rk_order {
 	const char *tmpdir;
-	struct rk_spill *spill; /* NULL until it is needed */
-	/* those held; while merging, the read buffers of the chunks */
+	struct rk_spill *spill; /* NULL until needed */
+	/* The stretches held; while merging, the read buffers of the chunks. */
 	struct rk_stretch *store;
-	struct rk_stretch *spare; /* as long: for putting in order, and for writing merged chunks */
+	struct rk_stretch *spare; /* same length: for sorting, and for writing merged chunks */
 	struct rk_sort_key *keys; /* twice as long; NULL until something is out of order */
 	size_t n, cap, max;
 	bool in_order;
 	struct chunk *chunks;
 	size_t nchunks, cap_chunks;
-	struct rk_sort_key *heap; /* chunks that are not used up (`at`), smallest start first */
+	struct rk_sort_key *heap; /* chunks with stretches left (`at`), smallest start first */
 	size_t nheap;
 	bool reading;
-	size_t at; /* when all are held */
+	size_t at; /* position, if all are held in memory */
 };
 
 int rk_order_new(const char *tmpdir, size_t held, struct rk_order **ret, struct rk_error *err)
@@ -57,7 +57,7 @@ static int grow(struct rk_order *o, struct rk_error *err)
 		return rk_fail_nomem(err);
 	o->store = store;
 	o->cap = cap;
-	rk_free(o->spare); /* allocated again at the new length when it is needed, like the keys */
+	rk_free(o->spare); /* like the keys, allocated again at the new length when needed */
 	rk_free(o->keys);
 	o->spare = NULL;
 	o->keys = NULL;
@@ -94,8 +94,8 @@ static int put_in_order(struct rk_order *o, struct rk_error *err)
 }
 
 /*
- * The first n of those held, which are in order, go to the file: to the last chunk, or to a new one
- * when they begin before that one's end.
+ * Writes the first n held stretches, which are sorted, to the file: to the last chunk, or to a new
+ * one if they begin before its end.
  */
 static int write_out(struct rk_order *o, size_t n, struct rk_error *err)
 {
@@ -171,7 +171,7 @@ static void sift_down(struct rk_order *o, size_t i)
 	h[i] = moved;
 }
 
-/* The store is cut into read buffers for chunks [first, first + n). */
+/* Splits the store into read buffers for chunks [first, first + n). */
 static int begin_merge(struct rk_order *o, size_t first, size_t n, struct rk_error *err)
 {
 	size_t share = o->cap / n;
@@ -194,7 +194,7 @@ static int begin_merge(struct rk_order *o, size_t first, size_t n, struct rk_err
 	return 0;
 }
 
-/* The smallest of all chunks, out of the heap's first, which moves on. */
+/* Takes the stretch with the smallest start and advances the chunk at the top of the heap. */
 static int take(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err)
 {
 	struct chunk *c = &o->chunks[o->heap[0].at];
@@ -215,7 +215,7 @@ static int take(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err
 	return 0;
 }
 
-/* Chunks [first, first + n) become one at the end of the file. */
+/* Merges chunks [first, first + n) into one at the end of the file. */
 static int merge_some(struct rk_order *o, size_t first, size_t n, struct chunk *ret,
 		      struct rk_error *err)
 {

@@ -1,4 +1,4 @@
-/* times.c - count implausible durations. */
+/* times.c - counts implausible durations. */
 #include "table/stages.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { HELD = 16384, MAX_QUEUES = 2048 };
 
-/* A kernel that waits to be compared with the one before it on its queue. */
+/* A kernel that waits to be compared with the previous one on its queue. */
 struct held {
 	int64_t start, end;
 	uint32_t queue;
@@ -29,11 +29,11 @@ struct times {
 	uint64_t negative, zero, nowhere, overlapping, late;
 	/* kernels only: */
 	struct held *held, *sorted;
-	struct rk_sort_key *keys; /* twice HELD: sorting needs as much again */
+	struct rk_sort_key *keys; /* 2 * HELD entries: sorting needs a second half */
 	size_t nheld;
 	bool in_order;
-	int64_t mark;           /* no row before this can be compared any more */
-	struct rk_keys numbers; /* of queues; the device has the process in its upper bits */
+	int64_t mark;           /* rows that start before this are too late to compare */
+	struct rk_keys numbers; /* of queues, by (device, process and rank) and queue */
 	struct queue *queues;   /* by number */
 };
 
@@ -59,7 +59,7 @@ uint64_t rk_times_needs(enum rk_table table)
 	return needs;
 }
 
-/* Compares the first n of the held kernels, in order of their starts. */
+/* Sorts the held kernels by start, and compares and removes the first n. */
 static void let_go(struct times *t, size_t n)
 {
 	struct held *swap = t->held;
@@ -91,7 +91,7 @@ static void let_go(struct times *t, size_t n)
 	memmove(t->held, t->held + n, t->nheld * sizeof(*t->held));
 }
 
-/* A kernel that takes time, on a queue that is known. */
+/* For a kernel with a positive duration on a known queue. */
 static inline int look_at_kernel(struct times *t, int64_t start, int64_t duration, int64_t device,
 				 int64_t queue, struct rk_error *err)
 {
@@ -121,7 +121,10 @@ static bool full(const struct rk_column *c)
 	return c->data && !c->valid;
 }
 
-/* Process ids have at most 22 bits; ranks on different hosts may have the same. */
+/*
+ * A number for device, process and rank. Process ids have at most 22 bits; ranks on different hosts
+ * may have equal ones.
+ */
 static inline int64_t place(const struct rk_batch *b, size_t i, int64_t device)
 {
 	const int64_t *pid = b->cols[RK_K_PID].data;
