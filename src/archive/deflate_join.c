@@ -1,13 +1,13 @@
 /*
  * deflate_join.c - see deflate_join.h.
  *
- * A compressor marks the last block of its input with a bit, but does not say where that bit is. To
- * find it, we walk through all blocks: we decode symbols just enough to know their length and write
- * nothing. That is much faster than compressing.
+ * A compressor marks the last block of its output with a bit, but does not say where that bit is.
+ * To find it, we walk through all blocks: we decode symbols just enough to know their length, and
+ * write nothing. That is much faster than compressing.
  *
  * Bits are taken from the low end of a 64-bit word, which always has enough for one step: a literal
  * or length code (15 bits and 5 extra), a distance (15 bits and 13 extra). Zeros follow the end of
- * the bytes; a walk that uses them has failed.
+ * the input; a walk that uses them has failed.
  */
 #include "archive/deflate_join.h"
 
@@ -16,7 +16,7 @@
 
 enum { STORED, FIXED, DYNAMIC };
 enum { MAX_BITS = 15, LITERALS = 288, DISTANCES = 32, PRECODES = 19 };
-enum { INDEX_BITS = 10, PRECODE_BITS = 7 }; /* of tables */
+enum { INDEX_BITS = 10, PRECODE_BITS = 7 }; /* bits of the table indexes */
 
 /*
  * An entry of a table: the low bits are the length of the symbol in bits, including the extra bits
@@ -26,7 +26,7 @@ enum { INDEX_BITS = 10, PRECODE_BITS = 7 }; /* of tables */
 enum {
 	TAKE = 63, /* a 64-bit shift uses only these bits, so no mask is needed */
 	IS_END = 64,
-	IS_LONG = 128,              /* longer than the index, or not a code */
+	IS_LONG = 128,              /* longer than the index, or an invalid code */
 	IS_MATCH = 1 << INDEX_BITS, /* a distance follows; the value is the start of their table */
 };
 
@@ -41,7 +41,7 @@ struct bits {
 	const uint8_t *p;
 	size_t len, at; /* at: the next byte to load; past len if zeros were loaded */
 	uint64_t bits;
-	unsigned n; /* valid bits; some above them may also be right */
+	unsigned n; /* valid bits; bits above them may also be valid */
 };
 
 struct walk {
@@ -58,7 +58,7 @@ static inline void refill(struct bits *w)
 	uint64_t more;
 
 	if (w->at + 8 <= w->len) {
-		memcpy(&more, w->p + w->at, 8); /* both machines we know are little endian */
+		memcpy(&more, w->p + w->at, 8); /* all supported machines are little endian */
 		w->bits |= more << w->n;
 		w->at += (63 - w->n) >> 3;
 		w->n |= 56;
@@ -77,7 +77,7 @@ static inline void take(struct bits *w, unsigned n)
 	w->n -= n;
 }
 
-/* At most 16 bits as a number. */
+/* Reads a number of at most 16 bits. */
 static unsigned number(struct bits *w, unsigned n)
 {
 	unsigned v;
@@ -100,7 +100,7 @@ static bool overrun(const struct bits *w)
 
 /* -- codes -------------------------------------------------------------------------------- */
 
-/* What a symbol is when its word has `len` bits: an entry of a table. */
+/* Makes the table entry of a symbol whose code word has `len` bits. */
 typedef uint16_t entry_fn(unsigned symbol, unsigned len);
 
 static uint16_t literal_entry(unsigned symbol, unsigned len)
@@ -111,7 +111,9 @@ static uint16_t literal_entry(unsigned symbol, unsigned len)
 		return (uint16_t)(len | IS_END);
 	if (symbol > 285)
 		return IS_LONG;
-	/* 257 to 264 and 285 have no extra bits, of the others each four have one more */
+	/*
+	 * 257 to 264 and 285 have no extra bits; the others have one more with every four symbols
+	 */
 	if (symbol >= 265 && symbol < 285)
 		len += (symbol - 261) / 4;
 	return (uint16_t)(len | IS_MATCH);
@@ -158,7 +160,7 @@ static bool order(struct code *c, const uint8_t *lens, unsigned n)
 	return left == 0 || used == 0 || (used == 1 && c->count[1] == 1);
 }
 
-/* Words come from the highest bit down, the index of a table from the lowest up. */
+/* Code words start at the highest bit, table indexes at the lowest. */
 static unsigned reversed(unsigned word, unsigned len)
 {
 	unsigned r = 0;
@@ -299,7 +301,7 @@ static __attribute__((noinline)) unsigned long_word(const struct walk *w, unsign
 	return long_entry(&w->literal, literal_entry, bits);
 }
 
-/* The entry after `before`, which alone selects the next table, without a branch. */
+/* The entry after `before`. Only `before` selects the table, so there is no branch. */
 static inline unsigned step(struct bits *b, const struct walk *w, unsigned before)
 {
 	unsigned e = w->table[b->bits % (1 << INDEX_BITS) | (before & IS_MATCH)];
@@ -385,7 +387,7 @@ int rk_deflate_find_last(const void *p, size_t len, struct rk_deflate_place *ret
 	uint64_t header;
 	unsigned bits;
 
-	w.b = (struct bits){ .p = p, .len = len }; /* the tables are filled where they are used */
+	w.b = (struct bits){ .p = p, .len = len }; /* the tables are filled when they are needed */
 	do {
 		header = place(&w.b);
 		bits = number(&w.b, 3);
@@ -406,9 +408,9 @@ int rk_deflate_open(uint8_t *p, size_t *len, struct rk_error *err)
 		return rc;
 	p[at.last / 8] &= (uint8_t) ~(1u << at.last % 8);
 	end = (size_t)((at.end + 7) / 8);
-	if (at.end % 8) /* the rest of the byte may be anything */
+	if (at.end % 8) /* the rest of the byte is undefined */
 		p[end - 1] &= (uint8_t)((1u << at.end % 8) - 1);
-	/* the new block's header is three zero bits, then come zeros up to a byte */
+	/* the new block's header is three zero bits, then zeros up to the next byte */
 	if (at.end % 8 == 0 || at.end % 8 > 5)
 		p[end++] = 0;
 	memcpy(p + end, "\0\0\xff\xff", 4);

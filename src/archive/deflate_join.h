@@ -1,4 +1,4 @@
-/* deflate_join.h - join deflate streams (RFC 1951) that were compressed separately. */
+/* deflate_join.h - joins deflate streams (RFC 1951) that were compressed separately. */
 #ifndef RK_DEFLATE_JOIN_H
 #define RK_DEFLATE_JOIN_H
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-enum { RK_DEFLATE_JOIN_BYTES = 5 }; /* the most that rk_deflate_open adds to a stream */
+enum { RK_DEFLATE_JOIN_BYTES = 5 }; /* max bytes that rk_deflate_open adds to a stream */
 
 /*
  * Finds the header of the last block and the end of a complete stream, in bits from its beginning.

@@ -1,9 +1,9 @@
 /*
  * deflate_pack.c - see deflate_pack.h: zlib, libdeflate, and how much effort to spend.
  *
- * A few samples, 16 KB in total, are compressed with low and with full effort. If the difference is less than
- * 0.6 %, low effort is used. That is the case for one MB in fifteen of compiled libraries, and for nearly all
- * code with few repetitions.
+ * A few samples, 16 KB in total, are compressed with low and with full effort. If the difference is
+ * less than 0.6 %, low effort is used. That is the case for one MB in fifteen of compiled
+ * libraries, and for nearly all code with few repetitions.
  */
 #include "archive/deflate_pack.h"
 
@@ -106,7 +106,7 @@ size_t rk_deflater_bound(struct rk_deflater *d, size_t len)
 	return deflateBound(&d->z, len) + FLUSH_BYTES;
 }
 
-/* 0: it does not fit. */
+/* 0: the output does not fit. */
 static size_t pack_zlib(struct rk_deflater *d, const void *p, size_t len, int flush, void *to,
 			size_t room)
 {
@@ -219,7 +219,7 @@ static bool is_flat(const uint8_t *p, size_t len)
 {
 	uint32_t counts[4][256] = {
 		{ 0 }
-	}; /* four counters, so that equal bytes do not wait for each other */
+	}; /* four arrays, so that equal bytes need not wait for each other */
 	uint64_t sum = 0, n = len / 4 * 4;
 
 	for (size_t i = 0; i < n; i += 4)

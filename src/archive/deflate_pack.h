@@ -1,5 +1,5 @@
 /*
- * deflate_pack.h - compress whole buffers with DEFLATE, or the pieces of one stream separately.
+ * deflate_pack.h - compresses whole buffers with DEFLATE, or the pieces of one stream separately.
  *
  * Uses libdeflate if the build has it, else zlib. The same input always gives the same output.
  */
@@ -12,18 +12,18 @@
 
 #include "base/error.h"
 
-/* For one thread at a time. Uses about a megabyte at levels above 9, less below. */
+/* For one thread at a time. Takes about 1 MB of memory at levels above 9, less below. */
 struct rk_deflater;
 
 /* level: 1 to 12; above 9 is 9 with zlib. */
 int rk_deflater_new(int level, struct rk_deflater **ret, struct rk_error *err);
 /* The largest compressed size of a piece of len bytes. */
 size_t rk_deflater_bound(struct rk_deflater *d, size_t len);
-/* A complete stream. 0: it does not fit into `room`. */
+/* Compresses to a complete stream. 0: it does not fit into `room`. */
 size_t rk_deflater_pack(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room);
 /*
- * A piece of a stream: the pieces in a row form one stream, if the last one is marked as last.
- * `room` is at least rk_deflater_bound.
+ * Compresses one piece of a stream. Consecutive pieces form one stream if the last one is marked as
+ * last. `room` must be at least rk_deflater_bound.
  */
 int rk_deflater_piece(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
 		      size_t room, size_t *ret_len, struct rk_error *err);
@@ -31,14 +31,14 @@ void rk_deflater_free(struct rk_deflater *d); /* NULL is fine */
 
 /* CRC-32 as in zip and gzip. */
 uint32_t rk_crc32(const void *p, size_t len);
-/* The CRC of two pieces in a row; len is the length of the second. */
+/* The CRC of two consecutive pieces; len is the length of the second. */
 uint32_t rk_crc32_join(uint32_t a, uint32_t b, uint64_t len);
 
-/* For zlib's streams: memory of the library. */
+/* Allocators for zlib's streams that use the library's memory functions. */
 void *rk_zlib_alloc(void *opaque, unsigned n, unsigned size);
 void rk_zlib_free(void *opaque, void *p);
 
-/* Test hook: use zlib from now on, even if libdeflate is there. */
+/* Test hook: use zlib from now on, even if libdeflate is available. */
 void rk_deflater_force_zlib(bool on);
 
 /*

@@ -1,4 +1,7 @@
-/* tar_write.c - headers of 512 bytes, content padded to multiples of that, two empty blocks. */
+/*
+ * tar_write.c - see tar_write.h. A tar file has headers of 512 bytes, content padded to multiples
+ * of that, and two empty blocks at the end.
+ */
 #include "archive/tar_write.h"
 
 #include <stdio.h>
@@ -47,7 +50,7 @@ static void put_long(char *to, uint64_t v)
 	to[0] = (char)0x80;
 }
 
-/* Fills all fields except names, which are already set. */
+/* Fills all fields except the names, which are already set. */
 static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t mtime)
 {
 	unsigned sum = 0;
@@ -62,15 +65,15 @@ static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t
 	       "ustar\0"
 	       "00",
 	       8);
-	memset(h + CHECKSUM, ' ', SHORT); /* spaces count in the checksum */
+	memset(h + CHECKSUM, ' ', SHORT); /* the checksum counts its own field as spaces */
 	for (unsigned i = 0; i < BLOCK; i++)
 		sum += (unsigned char)h[i];
 	put_octal(h + CHECKSUM, SHORT - 1, sum);
 }
 
 /*
- * Puts a name of `len` bytes into its field or, split at a slash, into two fields. False if it does
- * not fit: then the field gets its beginning, for readers that do not know pax.
+ * Writes a name of `len` bytes to its field or, split at a slash, to two fields. If it does not
+ * fit, writes its beginning for readers that do not know pax, and returns false.
  */
 static bool put_name(char h[BLOCK], const char *name, size_t len)
 {
@@ -107,7 +110,7 @@ static void put_record(struct rk_bytes *out, const char *key, const char *value,
 	rk_bytes_put_u8(out, '\n');
 }
 
-/* A separate member before the one it describes. */
+/* A pax header: a separate member before the one that it describes. */
 static void put_pax(struct rk_bytes *out, const char *name, size_t name_len, const char *link,
 		    int64_t mtime)
 {

@@ -1,4 +1,6 @@
-/* tar_write.h - write a tar archive (POSIX ustar, pax if necessary) of members with known sizes. */
+/*
+ * tar_write.h - writes a tar archive (POSIX ustar, pax if necessary) of members with known sizes.
+ */
 #ifndef RK_TAR_WRITE_H
 #define RK_TAR_WRITE_H
 
@@ -16,7 +18,7 @@ struct rk_tar_member {
 	const char *link; /* the text of a link, else NULL */
 	unsigned mode;    /* permission bits */
 	uint64_t size;    /* of a file, else 0 */
-	int64_t mtime;    /* seconds; before 1970 is 1970 */
+	int64_t mtime;    /* seconds; times before 1970 become 1970 */
 };
 
 /*
@@ -25,17 +27,19 @@ struct rk_tar_member {
  * arguments.
  */
 void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m);
-/* Zeros between a content of this size and the next header. Two blocks of zeros end the archive. */
+/*
+ * Number of zeros between content of this size and the next header. Two blocks of zeros end the
+ * archive.
+ */
 size_t rk_tar_padding(uint64_t size);
 
 /*
- * A file's header; `size` bytes and rk_tar_padding zeros must follow. Sizes above 8 GiB are written
- * as GNU tar does. The same arguments give the same bytes: owner and times are zero, the mode is
- * `mode`.
+ * Writes the header of a file; `size` bytes and rk_tar_padding zeros must follow. Sizes above 8 GiB
+ * are written as GNU tar does. The same arguments give the same bytes: owner and times are zero.
  */
 int rk_tar_header(struct rk_output *out, const char *name, uint64_t size, unsigned mode,
 		  struct rk_error *err);
-/* A whole member from memory, or from a temporary file. */
+/* Writes a whole member from memory, or from a temporary file. */
 int rk_tar_file(struct rk_output *out, const char *name, const void *data, size_t len,
 		struct rk_error *err);
 int rk_tar_spill(struct rk_output *out, const char *name, struct rk_spill *spill,

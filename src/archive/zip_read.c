@@ -1,10 +1,10 @@
 /*
- * zip_read.c - the directory of a zip archive (PKWARE's APPNOTE, sections 4.3 and 4.4) and the bytes
- * of its members.
+ * zip_read.c - reads the directory of a zip archive (PKWARE's APPNOTE, sections 4.3 and 4.4) and
+ * its members.
  *
- * The directory is found from the end. The last thing is the end record; before it, if numbers do
- * not fit into 16 or 32 bits, a locator and the Zip64 end record; before these the directory. There
- * must be no gaps: programs disagree about archives with anything in between.
+ * The directory is found from the end of the file. The last part is the end record; before it, if
+ * numbers do not fit into 16 or 32 bits, a locator and the Zip64 end record; before these the
+ * directory. There must be no gaps: programs disagree about archives with anything in between.
  */
 #include "archive/zip_read.h"
 
@@ -30,7 +30,7 @@ enum {
 	FLAG_UTF8 = 1 << 11,
 	MADE_ON_UNIX = 3,
 	EXTRA_ZIP64 = 1,
-	DEFLATE_MOST = 1032, /* deflate cannot expand a byte to more */
+	DEFLATE_MOST = 1032, /* max expansion of a byte by deflate */
 	STORED = 0,          /* methods */
 	DEFLATED = 8,
 	IN_BYTES = 64 << 10,
@@ -76,7 +76,7 @@ static int damaged(struct rk_error *err, const char *what)
 	return rk_fail(err, RK_E_FORMAT, "invalid zip archive: %s", what);
 }
 
-/* Numbers that are all ones are in the Zip64 record instead. */
+/* Numbers with all bits set are in the Zip64 record instead. */
 static int read_end64(struct rk_zip_file *z, uint64_t end_at, struct place *p, struct rk_error *err)
 {
 	uint8_t locator[LOCATOR_BYTES], end64[END64_BYTES];
@@ -165,7 +165,10 @@ out:
 	return rc;
 }
 
-/* Reads 64-bit numbers from the extra field: in this order, and only those that are all ones. */
+/*
+ * Reads 64-bit numbers from the extra field: in this order, and only those whose 32 bits are all
+ * ones.
+ */
 static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_error *err)
 {
 	uint64_t *const fields[] = { &e->size, &e->packed, &e->offset };
@@ -193,7 +196,7 @@ static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_e
 	return 0;
 }
 
-/* One entry; its name goes to *names, which moves on. */
+/* Reads one entry; its name is stored at *names, which is advanced. */
 static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 		      struct rk_error *err)
 {
@@ -244,7 +247,7 @@ static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 	return 0;
 }
 
-/* The header before the member's bytes must agree. */
+/* The local header before the member's bytes must agree with the directory. */
 static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_zip_entry *e,
 		       char *name, struct rk_error *err)
 {
@@ -323,7 +326,7 @@ static int read_directory(struct rk_zip_file *z, struct rk_error *err)
 		return rk_fail(err, RK_E_LIMIT,
 			       "the directory of the archive has more than %d bytes",
 			       DIRECTORY_MAX_BYTES);
-	/* a name is shorter than its entry, NUL included */
+	/* a name with its NUL is shorter than its entry */
 	bytes = rk_alloc((size_t)p.size + 1);
 	local = rk_alloc(0x10000);
 	z->names = names = rk_alloc((size_t)p.size + 1);
@@ -377,8 +380,8 @@ failed:
 struct reading {
 	struct rk_zip_file *z;
 	const struct rk_zip_entry *e;
-	uint64_t taken; /* of the packed bytes */
-	uint64_t given; /* of the unpacked */
+	uint64_t taken; /* packed bytes read */
+	uint64_t given; /* unpacked bytes delivered */
 	uint32_t crc;
 	int (*take)(void *arg, const void *p, size_t len, struct rk_error *err);
 	void *arg;

@@ -1,4 +1,4 @@
-/* zip_read.h - read a zip archive: check its directory, and read its members. */
+/* zip_read.h - reads a zip archive: checks its directory, and reads its members. */
 #ifndef RK_ZIP_READ_H
 #define RK_ZIP_READ_H
 
@@ -20,23 +20,23 @@ struct rk_zip_entry {
 struct rk_zip_file;
 
 /*
- * Checks every number of the directory against the file, and each local header against the
+ * Checks every number in the directory against the file, and each local header against the
  * directory. Refuses members that overlap, are encrypted or have a size that deflate cannot reach,
- * and anything between the members and the end that programs read differently.
+ * and anything between the members and the end that programs interpret differently.
  */
 int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err);
 /* In the order of the directory; names may occur twice. Borrowed. */
 const struct rk_zip_entry *rk_zip_entries(const struct rk_zip_file *z, size_t *ret_n);
-/* The first of this name. */
+/* The first entry with this name. */
 const struct rk_zip_entry *rk_zip_find(const struct rk_zip_file *z, const char *name);
 /*
- * The member's bytes in pieces, in order: size and CRC are checked at the end. Bounded memory.
- * `take` returns < 0 to stop. Several threads may read from one archive.
+ * Passes the member's bytes to `take` in pieces, in order; checks size and CRC at the end. Bounded
+ * memory. `take` returns < 0 to stop. Several threads may read from one archive.
  */
 int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 		      int (*take)(void *arg, const void *p, size_t len, struct rk_error *err),
 		      void *arg, struct rk_error *err);
-/* A whole small member; RK_E_LIMIT above max. Terminated by a NUL that is not counted. */
+/* Reads a whole small member; RK_E_LIMIT above max. *ret ends with a NUL that is not counted. */
 int rk_zip_load(struct rk_zip_file *z, const struct rk_zip_entry *e, size_t max, char **ret,
 		size_t *ret_len, struct rk_error *err);
 void rk_zip_close(struct rk_zip_file *z); /* NULL is fine */

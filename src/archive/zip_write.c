@@ -2,10 +2,10 @@
  * zip_write.c - see zip_write.h.
  *
  * The members of one rk_zip_add are cut into units, each a task of one job. A task waits until its
- * slot is free, compresses into it, and then, if no other thread is writing, writes all units that
- * are ready and next in order. So no thread only writes, nobody waits for the slowest of a batch,
- * and memory is limited to the slots. Tasks start in order: the next unit to be written is always
- * in progress, so tasks that wait for a slot get one.
+ * slot is free and compresses into it. Then, if no other thread is writing, it writes all units
+ * that are ready and next in order. So no thread only writes, nobody waits for the slowest of a
+ * batch, and memory is limited to the slots. Tasks start in order: the next unit to be written is
+ * always in progress, so tasks that wait for a slot get one.
  *
  * The bytes of a piece depend neither on other pieces nor on the thread.
  */
@@ -39,7 +39,7 @@ struct unit {
 	size_t len; /* uncompressed bytes, of all members */
 };
 
-/* Where a task leaves its output until it is written. */
+/* Holds the output of a task until it is written. */
 struct slot {
 	uint8_t *in, *out;
 	size_t out_len;
@@ -61,7 +61,7 @@ struct rk_zip {
 	uint64_t nmembers, done; /* done: uncompressed bytes */
 	int rc;                  /* < 0: failed, nothing more is written */
 
-	/* what rk_zip_add is working on */
+	/* the arguments of the current rk_zip_add */
 	struct rk_zip_member *members;
 	struct unit *units;
 	size_t nunits;
@@ -71,7 +71,7 @@ struct rk_zip {
 	bool writing;   /* a thread is writing */
 	struct rk_error *err;
 
-	/* the member whose pieces are being written; for the writing thread */
+	/* the member whose pieces are being written; used by the writing thread only */
 	uint64_t header_at;
 	struct rk_sha256 sum;
 };
@@ -89,9 +89,9 @@ enum { END_64_REST = 44 }; /* bytes of the record after its length field */
 #define MAX_32 UINT64_C(0xffffffff)
 
 /*
- * Numbers are little endian. One that does not fit its 32 bits is all ones there, and is in a Zip64
- * field (APPNOTE.TXT, 4.5.3). Compression never makes a member larger, so its size decides whether
- * it needs one.
+ * Numbers are little endian. A number that does not fit into 32 bits is all ones there, and is in a
+ * Zip64 field instead (APPNOTE.TXT, 4.5.3). Compression never makes a member larger, so its size
+ * decides whether it needs one.
  */
 
 /* -- numbers ------------------------------------------------------------------------------ */
@@ -110,7 +110,7 @@ static uint8_t *put32_or_ones(uint8_t *to, uint64_t v)
 
 /* -- time --------------------------------------------------------------------------------- */
 
-/* Time in the low 16 bits, in steps of two seconds, and date above: from 1980 to 2107. */
+/* Time in the low 16 bits, in units of two seconds, and date above: from 1980 to 2107. */
 static uint32_t dos_time(int64_t epoch)
 {
 	const int64_t first = INT64_C(315532800), last = INT64_C(4354819199);
@@ -120,7 +120,9 @@ static uint32_t dos_time(int64_t epoch)
 	epoch = rk_min_i64(rk_max_i64(epoch, first), last);
 	s = (uint32_t)(epoch % 86400);
 
-	/* days since 1970 as a date (UTC): years begin in March, so that a leap day is their last */
+	/*
+	 * days since 1970 to a date (UTC): years begin in March, so that a leap day is the last day
+	 */
 	since = epoch / 86400 + 719468; /* from the first of March of year 0 */
 	era = since / 146097;
 	in_era = since % 146097;
@@ -140,7 +142,9 @@ static uint32_t dos_time(int64_t epoch)
 
 /* -- headers ------------------------------------------------------------------------------ */
 
-/* What both headers of a member share: from the version needed to the length of the name. */
+/*
+ * The part that both headers of a member share: from the version needed to the length of the name.
+ */
 static uint8_t *common(uint8_t *to, const struct rk_zip_member *m, int64_t epoch, bool big,
 		       unsigned version)
 {
@@ -261,7 +265,7 @@ int rk_zip_read_memory(const void *arg, uint64_t offset, void *to, size_t len, s
 
 /* -- units -------------------------------------------------------------------------------- */
 
-/* Groups members as long as their total is small enough. */
+/* Counts members whose total is small enough for one unit. */
 static size_t group_of(const struct rk_zip_member *m, size_t n)
 {
 	uint64_t bytes = 0;
@@ -427,7 +431,10 @@ static int write_unit(struct rk_zip *z, size_t i, struct rk_error *err)
 
 /* -- tasks -------------------------------------------------------------------------------- */
 
-/* Unit i is in its slot. The writing thread checks again before it stops, so no unit is missed. */
+/*
+ * Called when unit i is in its slot. The writing thread checks again before it stops, so no unit is
+ * missed.
+ */
 static void hand_over(struct rk_zip *z, size_t i)
 {
 	int rc;
@@ -516,7 +523,10 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 		z->slot_bytes = rk_max(z->slot_bytes, rk_packer_bound(z->packers[0], PIECE));
 	}
 
-	/* twice as many slots as threads, so that a slow piece does not block the others at once */
+	/*
+	 * twice as many slots as threads, so that a slow piece does not block the others
+	 * immediately
+	 */
 	z->nslots = n == 1 ? 1 : n + rk_min(n, MAX_AHEAD);
 	z->slots = rk_calloc(z->nslots, sizeof(*z->slots));
 	if (!z->slots)

@@ -1,8 +1,8 @@
 /*
- * zip_write.h - write a zip archive, compressing members in parallel.
+ * zip_write.h - writes a zip archive and compresses its members in parallel.
  *
- * The same members give the same bytes, whatever the number of threads: large members are compressed in
- * pieces of fixed size that are joined to one deflate stream.
+ * The same members give the same bytes for any number of threads: large members are compressed in
+ * pieces of fixed size that are joined into one deflate stream.
  */
 #ifndef RK_ZIP_WRITE_H
 #define RK_ZIP_WRITE_H
@@ -16,7 +16,7 @@ struct rk_zip_member {
 	uint32_t mode;    /* of st_mode, with the file type */
 	uint64_t size;
 	bool stored; /* not compressed, whatever the level */
-	/* Exactly len bytes from `offset`; called by several threads at once. */
+	/* Reads exactly len bytes at `offset`; called by several threads at once. */
 	int (*read)(const void *arg, uint64_t offset, void *to, size_t len, struct rk_error *err);
 	const void *arg;
 	/* filled by rk_zip_add: */
@@ -27,7 +27,7 @@ struct rk_zip_member {
 
 struct rk_zip_options {
 	int level;     /* 0 stored, 1 to 12 */
-	int64_t epoch; /* seconds: the time of every member; before 1980 is 1980 */
+	int64_t epoch; /* seconds, for all members; times before 1980 become 1980 */
 	/*
 	 * May be NULL. `done` counts the bytes passed to rk_zip_add so far; a result other than 0
 	 * stops with RK_E_CANCELLED. Called by any thread of the pool, one at a time.
@@ -50,7 +50,7 @@ int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct
 int rk_zip_finish(struct rk_zip *z, struct rk_error *err);
 void rk_zip_free(struct rk_zip *z); /* NULL is fine */
 
-/* A `read` for bytes in memory: arg is where they are. */
+/* A `read` function for bytes in memory; arg points to them. */
 int rk_zip_read_memory(const void *arg, uint64_t offset, void *to, size_t len,
 		       struct rk_error *err);
 
