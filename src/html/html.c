@@ -1,4 +1,4 @@
-/* html.c - a run as one page of HTML. */
+/* html.c - writes a run as one HTML page. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "run/run_json.h"
 
 /*
- * The parts of run.json that go into the page. People share the page, so only what is listed here goes into
- * it. The environment, the directories and the profiler's command lines do not.
+ * The parts of run.json that go into the page. People share the page, so only what is listed here
+ * goes into it. The environment, the directories and the profiler's command lines do not.
  */
 enum { RUN_MAX = 8 << 20 };
 
@@ -134,7 +134,7 @@ static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
 	rk_redact_text(out, text, arg);
 }
 
-/* The first file that is used. */
+/* The first file that was used. */
 static const char *first_file(const struct rk_run *run)
 {
 	for (size_t i = 0; i < run->nfound; i++)
@@ -144,8 +144,8 @@ static const char *first_file(const struct rk_run *run)
 }
 
 /*
- * Names of machines to hide with opt->redact: first the host that recorded the run (often not this one),
- * then the nodes of a job. The host comes first, as its name may start with that of a node.
+ * Names of machines to hide with opt->redact: first the host that recorded the run (often not this
+ * one), then the nodes of a job. The host comes first, as its name may start with that of a node.
  */
 static int hide_nodes(struct work *w, struct rk_error *err)
 {
@@ -262,7 +262,7 @@ static int gather(struct work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	w->report = w->made ? *w->made : *w->opt->report;
-	/* from here on the tables are read again */
+	/* from here on the tables are read for the second time */
 	rk_diag_again(w->run->ctx.diag);
 	json = rk_strf("%.*s" RK_RUN_JSON, (int)len, path);
 	if (!json)
@@ -284,7 +284,7 @@ static int gather(struct work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 
-	/* Without a title: "DIRECTORY" of a recording, else "FILE". */
+	/* The default title is "DIRECTORY" of a recording, else "FILE". */
 	if (w->opt->title) {
 		w->title = rk_strdup(w->opt->title);
 	} else if (w->recording && len > 1) {

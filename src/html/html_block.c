@@ -100,7 +100,7 @@ static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, s
 {
 	uint64_t gaps = 0, durations = 0;
 
-	/* device clocks tick in tens of nanoseconds, but times need not be multiples of it */
+	/* device clocks tick in tens of nanoseconds, but not all times are multiples of that */
 	for (size_t i = 0; i < n && (gaps != 1 || durations != 1); i++) {
 		gaps = gcd((uint64_t)llabs(gap_at(rows, i)), gaps);
 		durations = gcd((uint64_t)rows[i].duration, durations);
@@ -123,7 +123,7 @@ static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, s
 		int64_t d = rows[i].duration / (int64_t)durations, off = d - *guess;
 
 		p->values[i] = fold_sign(off);
-		/* a quarter, towards the lower number as Math.floor does */
+		/* a quarter, rounded down as Math.floor does */
 		*guess = *guess ? *guess + (off >= 0 ? off / 4 : -((3 - off) / 4)) : d;
 	}
 	put_column(p, n);
@@ -156,8 +156,8 @@ static size_t chunk_end(const struct rk_html_row *rows, size_t first, size_t n)
 }
 
 /*
- * The total of a name in this chunk. A chunk has fewer names than there are slots. This is not an rk_map
- * because it can be cleared for every chunk at no cost, by incrementing a counter.
+ * The total of a name in this chunk. A chunk has fewer names than there are slots. This is not an
+ * rk_map because it can be cleared for every chunk at no cost, by incrementing a counter.
  */
 static int64_t *tally_of(struct rk_html_packer *p, uint32_t name)
 {

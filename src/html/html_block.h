@@ -6,11 +6,12 @@
  *	u32 rows, u64 tick of gaps, u64 tick of durations,
  *	then the columns gap, duration, name, depth
  *
- * Times are multiples of their tick. A gap is the time since the end of the previous row; that of the first
- * row is 0, and its start is the start of the block's first chunk. A duration is stored as the difference
- * from a guess, which follows the durations of the same name. Both are signed: 0, -1, 1, -2, ... are stored
- * as 0, 1, 2, 3. A column is one byte with the number of planes, then the planes, lowest first; a plane
- * has one byte of each value. Everything is compressed with DEFLATE and encoded in base 85.
+ * Times are multiples of their tick. A gap is the time since the end of the previous row; that of
+ * the first row is 0, and its start is the start of the block's first chunk. A duration is stored
+ * as the difference from a guess, which follows the durations of the same name. Both are signed: 0,
+ * -1, 1, -2, ... are stored as 0, 1, 2, 3. A column is one byte with the number of planes, then the
+ * planes, lowest first; a plane has one byte of each value. Everything is compressed with DEFLATE
+ * and encoded in base 85.
  *
  * A chunk is the sum of some rows. It is drawn when the rows are too small to see. It ends after
  * RK_HTML_CHUNK_ROWS, or before a gap that is long compared with the chunk.
@@ -37,7 +38,7 @@ enum {
 struct rk_html_row {
 	int64_t start, duration;
 	uint32_t name;
-	uint32_t depth; /* rows that overlap are drawn below each other */
+	uint32_t depth; /* overlapping rows are drawn below each other */
 };
 
 struct rk_html_chunk {

@@ -1,9 +1,9 @@
 /*
- * html_curves.h - samples over time (power, memory, clocks) as curves of a page.
+ * html_curves.h - samples over time (power, memory, clocks) as curves of the page.
  *
- * Samples must be sorted by time. A curve has at most RK_CURVE_POINTS points. If there are more samples,
- * neighbours are merged: a point has the min, max and mean of its samples. So memory is bounded, and no
- * peak is lost.
+ * Samples must be sorted by time. A curve has at most RK_CURVE_POINTS points. If there are more
+ * samples, neighbours are merged: a point has the min, max and mean of its samples. So memory is
+ * bounded, and no peak is lost.
  */
 #ifndef RK_HTML_CURVES_H
 #define RK_HTML_CURVES_H
@@ -40,7 +40,7 @@ int rk_curves_add(struct rk_curves *c, const struct rk_curve *of, int64_t time, 
 		  struct rk_error *err);
 /* False: no samples. */
 bool rk_curves_span(const struct rk_curves *c, int64_t *ret_start, int64_t *ret_end);
-/* An array of objects; times from `origin` on. */
+/* An array of objects; times are relative to `origin`. */
 void rk_curves_json(struct rk_json_out *j, const struct rk_curves *c, const struct rk_strtab *names,
 		    int64_t origin);
 void rk_curves_release(struct rk_curves *c);

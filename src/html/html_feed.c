@@ -23,7 +23,7 @@ struct plan {
 static const struct plan plans[RK_NLANE_KINDS] = {
 	[RK_LANE_KERNELS] = { RK_KERNELS, RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_NODE,
 			      RK_K_RANK, RK_K_DEVICE, RK_K_PID, RK_K_QUEUE, RK_K_STREAM },
-	/* the direction tells which device it is */
+	/* the direction decides which device it is */
 	[RK_LANE_COPIES] = { RK_MEMCPY, RK_C_DIRECTION, RK_C_START, RK_C_DURATION, RK_C_NODE,
 			     RK_C_RANK, RK_C_DST, NONE, NONE, NONE },
 	[RK_LANE_MARKERS] = { RK_MARKERS, RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_NODE,

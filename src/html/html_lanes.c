@@ -27,7 +27,7 @@ struct job {
 struct rk_lanes {
 	struct rk_context *ctx;
 	size_t nnames;
-	/* node, rank, device; that, pid, queue; that, stream */
+	/* node, rank, device; the result with pid, queue; that with stream */
 	struct rk_keys places, processes, keys[RK_NLANE_KINDS];
 	uint32_t index[RK_NLANE_KINDS][RK_LANES_KERNELS + 1]; /* lane + 1 by key */
 	struct rk_lane lanes[LANES_MAX];
@@ -103,7 +103,7 @@ static int pack_all(struct rk_lanes *l, struct rk_error *err)
 	return 0;
 }
 
-/* Sends the buffered rows of a lane to be packed. */
+/* Queues the buffered rows of a lane for packing. */
 static int send(struct rk_lanes *l, uint32_t lane, struct rk_error *err)
 {
 	struct rk_lane *from = &l->lanes[lane];
@@ -336,7 +336,7 @@ static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_l
 		return rc;
 	if (!l->index[kind][i]) {
 		lane = &l->lanes[l->n++];
-		/* the last lane of its kind is the shared one */
+		/* the last lane of each kind is shared */
 		*lane = (struct rk_lane){ .kind = kind, .folded = i == l->keys[kind].max };
 		if (!lane->folded)
 			lane->key = *key;
@@ -373,7 +373,7 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	at = &l->lanes[lane];
 	end = start + duration;
 
-	/* The uppermost free depth. */
+	/* The first free depth from the top. */
 	while (row.depth + 1 < RK_LANE_DEPTH && at->ends[row.depth] > start)
 		row.depth++;
 	if (end > at->ends[row.depth])

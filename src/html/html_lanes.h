@@ -1,11 +1,11 @@
 /*
- * html_lanes.h - the timeline of a page: rows by lane, packed into blocks, with chunks for the zoomed-out
- * view.
+ * html_lanes.h - the timeline of a page: rows by lane, packed into blocks, with chunks for the
+ * zoomed-out view.
  *
- * Rows must be added sorted by start, table by table. A lane is a queue and stream of a process on a device,
- * the copies of a device, or the markers of a thread. The number of lanes of each kind is limited; further
- * rows share one extra lane and are counted. Blocks go to a temporary file, so memory depends only on the
- * number of lanes: about 200 KB each, 40 MB at most.
+ * Rows must be added sorted by start, table by table. A lane is a queue and stream of a process on
+ * a device, the copies of a device, or the markers of a thread. The number of lanes of each kind is
+ * limited; further rows share one extra lane and are counted. Blocks go to a temporary file, so
+ * memory depends only on the number of lanes: about 200 KB each, 40 MB at most.
  */
 #ifndef RK_HTML_LANES_H
 #define RK_HTML_LANES_H
@@ -21,7 +21,7 @@ enum {
 	RK_LANES_KERNELS = 128, /* powers of two */
 	RK_LANES_OTHER = 32,
 	RK_LANE_DEPTH =
-		8, /* overlapping rows are drawn below each other; further ones share the last depth */
+		8, /* overlapping rows are drawn below each other; the rest share the last */
 };
 
 /* Where a row belongs. -1: not known; node is an id of the run's names. */
@@ -37,7 +37,7 @@ struct rk_lane {
 	uint64_t rows;
 	uint32_t depth;      /* of its rows */
 	int64_t first, last; /* first start and last end */
-	/* the inner part: */
+	/* internal: */
 	int64_t ends[RK_LANE_DEPTH];
 	struct rk_html_row *buffer;
 	size_t held, cap;
@@ -63,7 +63,7 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 /* Packs the remaining rows. Call once, after the last row. */
 int rk_lanes_finish(struct rk_lanes *l, struct rk_error *err);
 
-/* What was made; complete after finish. */
+/* The result; complete after finish. */
 struct rk_lanes_result {
 	const struct rk_lane *v; /* borrowed */
 	size_t n, nblocks;
@@ -75,7 +75,7 @@ struct rk_lanes_result rk_lanes_result(const struct rk_lanes *l);
 bool rk_lanes_span(const struct rk_lanes *l, int64_t *ret_start, int64_t *ret_end);
 const struct rk_lane_longest *rk_lanes_longest(const struct rk_lanes *l, uint32_t name);
 
-/* The chunks of all lanes in `order`, with times from `origin` on, packed as text. */
+/* The chunks of all lanes in `order`, with times relative to `origin`, packed as text. */
 int rk_lanes_put_chunks(const struct rk_lanes *l, const uint32_t *order, int64_t origin,
 			struct rk_bytes *out, struct rk_error *err);
 /* Each block as an element of the page. */

@@ -15,14 +15,14 @@
 #include "rockit/ranks.h"
 #include "rockit/rockit.h"
 
-/* A module comes after those it imports. */
+/* A module must come after those that it imports. */
 static const char *const modules[] = {
 	"format.js",   "codec.js",   "colors.js",   "view.js",   "pyramid.js",  "blocks.js",
 	"table.js",    "plot.js",    "lanes.js",    "curves.js", "timeline.js", "roofline.js",
 	"sections.js", "metrics.js", "hotspots.js", "ranks.js",  "report.js",
 };
 
-/* A file of web/; NULL when there is none. */
+/* A file of web/, or NULL. */
 static const struct rk_data_file *find_file(const char *name)
 {
 	for (const struct rk_data_file *f = rk_web_files; f->name; f++)
@@ -39,8 +39,8 @@ static bool begins(const char *line, size_t len, const char *word)
 }
 
 /*
- * Assumes that each import is on a line of its own, nothing is exported by default or under another name,
- * and no string spans two lines.
+ * Assumes that each import is on a line of its own, nothing is exported by default or under another
+ * name, and no string spans two lines.
  */
 void rk_html_script(struct rk_bytes *out)
 {
@@ -166,7 +166,7 @@ void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool 
 			listed = is_hidden_key(text, end - i - 1);
 			rk_bytes_put(out, text, end - i - 1);
 		} else if (all || listed) {
-			/* Never splits an escape: hidden words end at blanks and slashes. */
+			/* This never splits an escape: hidden words end at blanks and slashes. */
 			rk_bytes_init(&plain, out->max);
 			rk_bytes_put(&plain, text, end - i - 1);
 			if (rk_bytes_str(&plain))
