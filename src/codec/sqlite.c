@@ -204,8 +204,8 @@ static int run(struct rk_sqlite *db, const char *sql, struct rk_error *err)
 }
 
 /*
- * The suffix of a -wal or -journal file that must be applied, or NULL; `name` is its path. A journal
- * whose first byte is zero belongs to a completed transaction.
+ * The suffix of a -wal or -journal file that must be applied, or NULL; `name` is its path. A
+ * journal whose first byte is zero belongs to a completed transaction.
  */
 static const char *find_hot(struct rk_bytes *name, const char *path)
 {
@@ -419,7 +419,7 @@ int rk_sqlite_tolerate(struct rk_diag *diag, const char *path, struct rk_error *
 	return rc;
 }
 
-/* ---- which tables a database has, and what is stored in them ---- */
+/* ---- the tables of a database and their columns ---- */
 
 enum { MAX_TABLES = 100000, SQL_BYTES = 1 << 16 };
 

@@ -1,9 +1,9 @@
 /*
  * sqlite.h - read an untrusted SQLite file.
  *
- * The file is never written and nothing is created next to it. Views, triggers and generated columns
- * of the file are never evaluated: tables are read row by row, one at a time, in bounded memory.
- * One thread at a time.
+ * The file is never written and nothing is created next to it. Views, triggers and generated
+ * columns of the file are never evaluated: tables are read row by row, one at a time, in bounded
+ * memory. One thread at a time.
  */
 #ifndef RK_SQLITE_H
 #define RK_SQLITE_H
@@ -55,7 +55,7 @@ enum { RK_SQLITE_MAX_COLUMNS = 32 };
 
 enum rk_sqlite_kind { RK_SQLITE_INT, RK_SQLITE_REAL, RK_SQLITE_TEXT };
 
-/* What to read; name NULL, or not in the table: null in every row, at no cost. */
+/* A column to read. If name is NULL or not in the table, it is null in every row, at no cost. */
 struct rk_sqlite_column {
 	const char *name;
 	enum rk_sqlite_kind kind;

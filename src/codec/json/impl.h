@@ -13,7 +13,7 @@
 
 enum { JSON_BLOCK = 128 << 10, JSON_PAD = 64 };
 
-/* What may come next. */
+/* What the tokenizer expects next. */
 enum rk_json_state {
 	JSON_VALUE,       /* a value */
 	JSON_FIRST_VALUE, /* a value or ] */
@@ -41,9 +41,10 @@ struct rk_json {
 	bool begun;
 	bool truncated;
 	unsigned depth;
-	uint64_t objects[RK_JSON_DEPTH_MAX / 64]; /* bit d: what is open at depth d is an object */
-	struct rk_bytes text;                     /* a token that could not be borrowed */
-	uint32_t high;                            /* high surrogate that waits for its low one */
+	uint64_t objects[RK_JSON_DEPTH_MAX /
+			 64]; /* bit d: an object (not an array) is open at depth d */
+	struct rk_bytes text; /* a token that could not be borrowed */
+	uint32_t high;        /* high surrogate that waits for its low one */
 	bool cut;
 	struct rk_json_notes notes;
 };
