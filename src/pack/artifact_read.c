@@ -94,7 +94,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* The lines of a manifest into r->stages, checked. */
+/* Checks the lines of a manifest and adds them to r->stages. */
 static int add_stages(struct artifact_reader *r, const char *text, size_t len, struct rk_error *err)
 {
 	char path[RK_ARTIFACT_PATH_MAX];
@@ -140,7 +140,7 @@ static int add_stages(struct artifact_reader *r, const char *text, size_t len, s
 	return 0;
 }
 
-/* A new entry, zeroed but for artifact, path (copied) and stage. */
+/* A new entry. Only artifact, path (copied) and stage are set; the rest is zero. */
 static int new_entry(struct artifact_reader *r, uint32_t stage, const char *path,
 		     struct rk_entry **ret, struct rk_error *err)
 {
@@ -174,8 +174,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * Adds the folders above entries that have none of their own. Entries are sorted, so a folder is
- * new where the entry before is not in it.
+ * Adds missing entries for parent folders. Entries are sorted, so a folder is missing where the
+ * previous entry is not inside it.
  */
 static int add_folders(struct artifact_reader *r, struct rk_error *err)
 {
@@ -212,7 +212,7 @@ static int add_folders(struct artifact_reader *r, struct rk_error *err)
 	return 0;
 }
 
-/* Sorts, adds folders that have no entry of their own, and moves all to r->artifact. */
+/* Sorts the entries, adds missing folder entries, and moves everything to r->artifact. */
 static int finish(struct artifact_reader *r, struct rk_error *err)
 {
 	struct rk_artifact *a = r->artifact;
@@ -261,7 +261,7 @@ static int cannot(const struct folder_walk *w, int errnum, struct rk_error *err)
 	return rk_fail_errno(err, errnum, "cannot read '%s/%s'", w->top, w->path);
 }
 
-/* Not part of add_entry, which recurses: the text is large. */
+/* A separate function because the text buffer is large and add_entry recurses. */
 static int add_link(struct folder_walk *w, int fd, const char *name, struct rk_entry *e,
 		    struct rk_error *err)
 {
@@ -323,7 +323,7 @@ static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_
 	return rc;
 }
 
-/* `fd` is closed here. */
+/* Closes `fd`. */
 static int walk(struct folder_walk *w, int fd, struct rk_error *err)
 {
 	DIR *d = fdopendir(fd);
@@ -360,7 +360,10 @@ static int walk(struct folder_walk *w, int fd, struct rk_error *err)
 	return rc;
 }
 
-/* Opens the stage's folder name by name, so that no link is followed. -1: see errno. */
+/*
+ * Opens the stage's folder one path component at a time, so that no link is followed. Returns -1
+ * and sets errno on failure.
+ */
 static int open_stage(int fd, const char *stage)
 {
 	char name[RK_ARTIFACT_PATH_MAX];
@@ -382,7 +385,7 @@ static int open_stage(int fd, const char *stage)
 	return at;
 }
 
-/* 1: read; 0: there is none. */
+/* Returns 1 if a manifest was read, 0 if there is none. */
 static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *err)
 {
 	int fd = openat(dir, RK_ARTIFACT_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -467,7 +470,7 @@ struct member_reader {
 	struct artifact_reader *r;
 	struct archive *a;
 	struct archive_entry *e;
-	struct rk_path_map names; /* of files, for hard links: index in r->v */
+	struct rk_path_map names; /* file names, to resolve hard links: index in r->v */
 	char *block;
 };
 
@@ -479,7 +482,7 @@ static int failed(const struct member_reader *m, struct rk_error *err)
 		       why ? why : "it is damaged");
 }
 
-/* 1: a member; 0: the end. */
+/* Returns 1 for a member, 0 at the end. */
 static int next_member(struct member_reader *m, struct rk_error *err)
 {
 	int rc = archive_read_next_header(m->a, &m->e);
@@ -510,7 +513,7 @@ static int tidy(const struct member_reader *m, const char *name, char path[RK_AR
 	return 0;
 }
 
-/* The stage a member is in, and its path there; -1: in none. */
+/* Returns the stage that contains the member and its path there; -1: no stage does. */
 static ptrdiff_t stage_of(const struct artifact_reader *r, const char *path, const char **ret_rest)
 {
 	for (size_t i = 0; i < r->stages.n; i++) {
@@ -524,7 +527,7 @@ static ptrdiff_t stage_of(const struct artifact_reader *r, const char *path, con
 	return -1;
 }
 
-/* Is it a folder above a stage? */
+/* Is the path a parent folder of a stage? */
 static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 {
 	size_t n = strlen(path);
@@ -535,7 +538,7 @@ static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 	return false;
 }
 
-/* Copies the member to the spill; it must have as many bytes as its header says. */
+/* Copies the member to the spill. Its size must match its header. */
 static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
 {
 	struct artifact_spill *s = m->r->spill;

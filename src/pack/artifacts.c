@@ -32,7 +32,7 @@ struct opener {
 	struct artifact_spill *spill;
 	struct rk_diag *diag;
 	struct rk_error *err;
-	struct rk_artifact *v; /* as the file system gives them; settle() puts them in order */
+	struct rk_artifact *v; /* in file system order until settle() sorts them */
 	size_t n, cap;
 	uint32_t nstages;
 };
@@ -42,7 +42,7 @@ size_t rk_family_base(const char *family)
 	return strcspn(family, ":");
 }
 
-/* Bytes of an archive's name without ".tar.xz"; 0: not an archive. */
+/* Length of an archive's name without ".tar.xz"; 0: not an archive. */
 static size_t stem_of(const char *name)
 {
 	static const char *const endings[] = { ".tar.xz", ".tar.zst", ".tar.gz", ".tar" };
@@ -54,7 +54,7 @@ static size_t stem_of(const char *name)
 	return 0;
 }
 
-/* Three parts without '_'; where they begin. */
+/* Splits the name into three parts separated by '_'; `at` gets the start of parts two and three. */
 static bool split_name(const char *s, size_t len, size_t at[2])
 {
 	size_t n = 0;
@@ -69,7 +69,7 @@ static bool split_name(const char *s, size_t len, size_t at[2])
 	return n == 2 && at[0] > 1 && at[1] > at[0] + 1 && at[1] < len;
 }
 
-/* It becomes part of names of packages and folders. */
+/* The family becomes part of package and folder names. */
 static bool is_family(const char *s)
 {
 	if (*s == '-' || *s == '.' || *s == ':')
@@ -196,7 +196,7 @@ static int by_name(const void *a, const void *b)
 	return order;
 }
 
-/* Sorts them and moves them to the arena. Two with the same name are an error. */
+/* Sorts the artifacts and moves them to the arena. A duplicate name is an error. */
 static int settle(struct opener *o)
 {
 	struct rk_artifacts *all = o->all;
@@ -261,7 +261,7 @@ out:
 	rk_free(r.v);
 }
 
-/* Stages are counted over all artifacts; warnings come in the order of artifacts. */
+/* Stage numbers are unique over all artifacts. Warnings are in the order of artifacts. */
 static int settle_reading(struct opener *o, struct reading *g)
 {
 	const struct rk_warning *w = NULL;
@@ -301,7 +301,7 @@ static int read_wanted(struct opener *o)
 	if (rc < 0)
 		goto out;
 	rk_pool_run(pool, n, read_artifact, v);
-	/* report the first error in the order of artifacts, but settle all */
+	/* report the first error in artifact order, but collect all results */
 	for (size_t i = 0; i < n; i++) {
 		int one = settle_reading(o, &v[i]);
 
@@ -314,7 +314,7 @@ out:
 	return rc;
 }
 
-/* ---- manifest and version, from base ---- */
+/* ---- manifest and version, from the base artifact ---- */
 
 static const struct rk_entry *find_file(const struct rk_artifact *a, const char *path)
 {
@@ -469,7 +469,7 @@ static const struct rk_entry root = { .path = "", .kind = RK_ENTRY_DIR, .mode = 
 struct follower {
 	rk_entry_find_fn *find;
 	const void *tree;
-	char path[RK_ARTIFACT_PATH_MAX]; /* where we are: always a folder while names follow */
+	char path[RK_ARTIFACT_PATH_MAX]; /* current position: a folder while names are left */
 	size_t len;
 	unsigned hops;
 	const struct rk_entry *at;
@@ -482,7 +482,7 @@ static bool give_up(struct follower *f, const char *why)
 	return false;
 }
 
-/* f->path is the folder the text starts from. The number of links limits the recursion. */
+/* Resolves the text from the folder f->path. Recursion is limited by the number of links. */
 static bool follow(struct follower *f, const char *text)
 {
 	size_t n;
@@ -550,7 +550,7 @@ const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree
 	return f.at;
 }
 
-/* A stage of one artifact: its entries are sorted. */
+/* One stage of one artifact. Its entries are sorted. */
 struct stage_of {
 	const struct rk_artifact *artifact;
 	uint32_t stage;
@@ -587,7 +587,7 @@ const struct rk_entry *rk_artifacts_resolve(const struct rk_entry *link, const c
 	return rk_entry_resolve(find_in_stage, &s, link, ret_why);
 }
 
-/* Does the text alone lead above the root of the tree? */
+/* Does the link text lead above the root of the tree by itself? */
 static bool climbs_out(const char *path, const char *text)
 {
 	size_t depth = 0, n;

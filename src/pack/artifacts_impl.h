@@ -1,4 +1,4 @@
-/* artifacts_impl.h - one artifact while it is read. */
+/* artifacts_impl.h - state of an artifact while it is being read. */
 #ifndef RK_ARTIFACTS_IMPL_H
 #define RK_ARTIFACTS_IMPL_H
 
@@ -15,31 +15,34 @@ enum {
 	RK_ARTIFACT_ENTRIES_MAX = 2000000,
 	RK_ARTIFACT_STAGES_MAX = 10000,
 	RK_ARTIFACT_MANIFEST_MAX = 1 << 20,
-	RK_ARTIFACT_NAMES_MAX = 256 << 20, /* bytes of all names of one artifact */
+	RK_ARTIFACT_NAMES_MAX = 256 << 20, /* total bytes of names in one artifact */
 };
 
-/* The one temporary file that all archives are unpacked to, by several threads. */
+/* The temporary file that all archives are unpacked to, by several threads. */
 struct artifact_spill {
 	struct rk_spill *file;
-	pthread_mutex_t lock; /* for its length; ranges are written without the lock */
+	pthread_mutex_t lock; /* protects its length; ranges are written without the lock */
 };
 
-/* One artifact while it is read, by one thread. */
+/* State of one artifact while one thread reads it. */
 struct artifact_reader {
 	struct rk_artifact *artifact;
 	struct rk_arena *arena;
 	struct rk_diag *diag;
 	struct artifact_spill *spill; /* for archives */
-	const char *path;             /* of the folder or archive */
-	struct rk_list stages;        /* the manifest's lines; entries have their index */
-	struct rk_entry *v;           /* grows here, then goes to the arena */
+	const char *path;             /* path of the folder or archive */
+	struct rk_list stages;        /* lines of the manifest; entries refer to them by index */
+	struct rk_entry *v;           /* grows here, moved to the arena at the end */
 	size_t n, cap;
 	size_t name_bytes;
 };
 
 /* ---- artifact_read.c ---- */
 
-/* Fills r->artifact: sorted, with folders that have no entry of their own. 1: read; 0: no manifest. */
+/*
+ * Fills r->artifact with sorted entries and adds missing folder entries. Returns 1 if read, 0 if
+ * there is no manifest.
+ */
 int rk_artifact_read(struct artifact_reader *r, struct rk_error *err);
 
 /* artifacts.c: stores the text and kind of a link; warns if it leads out of the tree. */

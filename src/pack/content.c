@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 
-/* ---- made ---- */
+/* ---- building ---- */
 
 int rk_content_new(struct rk_arena *a, struct rk_content **ret, struct rk_error *err)
 {
@@ -68,7 +68,7 @@ int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_
 	return 0;
 }
 
-/* ---- read ---- */
+/* ---- reading ---- */
 
 int64_t rk_origin_time(const struct stat *st)
 {
@@ -80,7 +80,10 @@ static int changed(const struct rk_origin *o, struct rk_error *err)
 	return rk_fail(err, RK_E_IO, "'%s' changed while it was being packed", o->name);
 }
 
-/* It must be the file that was found, unchanged: it could be a link to another one by now. */
+/*
+ * The file must be the one that was found, unchanged: the path could be a link to another file by
+ * now.
+ */
 static int open_same(const struct rk_origin *o, struct rk_file **ret, struct rk_error *err)
 {
 	struct rk_file *f = NULL;
@@ -136,7 +139,7 @@ static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_
 	}
 	if (!p->edit)
 		return read_origin(p->origin, offset, to, len, err);
-	/* the original bytes as far as they go, then the edit on top */
+	/* original bytes first, where there are any, then the edit on top */
 	if (offset < p->origin->size) {
 		old = rk_min(p->origin->size - offset, len);
 		rc = read_origin(p->origin, offset, to, old, err);
@@ -156,7 +159,7 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 
 	if (offset > c->size || len > c->size - offset)
 		return rk_fail(err, RK_E_USAGE, "read past the end of a file");
-	while (high - low > 1) { /* the piece that has the byte at `offset` */
+	while (high - low > 1) { /* find the piece with the byte at `offset` */
 		size_t mid = low + (high - low) / 2;
 
 		if (c->pieces[mid].at <= offset)

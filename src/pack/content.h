@@ -11,13 +11,13 @@
 #include "io/file.h"
 #include "pack/elf/edit.h"
 
-/* Where bytes come from: a file, or a range of the spill with unpacked archives. */
+/* Where bytes come from: a file, or a range of the spill (unpacked archives). */
 struct rk_origin {
 	const char *path; /* NULL: in the spill */
 	struct rk_spill *spill;
 	uint64_t offset; /* in the spill */
 	uint64_t size;
-	uint64_t dev, ino; /* of `path` when it was found; 0: not known */
+	uint64_t dev, ino; /* of `path` when we found it; 0: unknown */
 	int64_t mtime_ns;
 	const char *name; /* for messages: "base_lib_generic.tar.xz: lib/x.so" */
 };
@@ -26,20 +26,20 @@ enum rk_piece_kind { RK_PIECE_BYTES, RK_PIECE_ORIGIN, RK_PIECE_ZEROS };
 
 struct rk_piece {
 	enum rk_piece_kind kind;
-	uint64_t at, size; /* in the content; size is that after the edit */
+	uint64_t at, size; /* position in the content; the size is after the edit */
 	const void *bytes;
 	const struct rk_origin *origin;
-	const struct rk_elf_edit *edit; /* NULL: as it is */
+	const struct rk_elf_edit *edit; /* NULL: unchanged */
 };
 
-/* Pieces one after the other. */
+/* A sequence of pieces. */
 struct rk_content {
 	uint64_t size;
 	struct rk_piece *pieces;
 	size_t n, cap;
 };
 
-/* All memory is the arena's. */
+/* The arena owns all memory. */
 int rk_content_new(struct rk_arena *a, struct rk_content **ret, struct rk_error *err);
 int rk_content_bytes(struct rk_arena *a, struct rk_content *c, const void *p, size_t len,
 		     struct rk_error *err); /* borrowed, not copied */
@@ -50,17 +50,20 @@ int rk_content_zeros(struct rk_arena *a, struct rk_content *c, uint64_t n, struc
 int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_content *more,
 		      struct rk_error *err);
 
-/* For struct rk_zip_member: `content` is a struct rk_content. A file that has shrunk is an error. */
+/*
+ * The read function of struct rk_zip_member; `content` is a struct rk_content. It is an error if a
+ * file has shrunk.
+ */
 int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 		    struct rk_error *err);
 
 struct stat;
 int64_t rk_origin_time(const struct stat *st); /* for mtime_ns */
 
-/* The first bytes of an origin, *ret_len < len only at its end. */
+/* Reads the first bytes of an origin. *ret_len < len only if the origin is shorter. */
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
 		   struct rk_error *err);
-/* The whole of it in place; see io/view.h. */
+/* Maps the whole origin; see io/view.h. */
 int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_error *err);
 
 #endif

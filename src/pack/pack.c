@@ -15,7 +15,7 @@
 
 struct rk_pack {
 	struct rk_pack_options o;
-	struct rk_arena *arena; /* of the version asked for */
+	struct rk_arena *arena; /* owns the requested version */
 	struct rk_pack_plan *plan;
 	const char *tag;
 	struct rk_pack_package *packages;
@@ -175,7 +175,7 @@ static void put_plan_csv(struct rk_bytes *out, const void *what,
 
 /* ---- the result of verify ---- */
 
-/* Names come from archives: escape control characters, so that a terminal does not obey them. */
+/* Names come from archives: escape control characters so that they cannot control the terminal. */
 static void put_proof_text(struct rk_bytes *out, const void *what,
 			   const struct rk_render_options *look)
 {
@@ -272,7 +272,7 @@ int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format fo
 
 /* ---- the plan for API users ---- */
 
-/* `item` is NULL for generated files. A path or source of NULL: no memory. */
+/* `item` is NULL for generated files. The result's path or source is NULL when out of memory. */
 static struct rk_pack_file file_of(struct rk_arena *a, const char *path,
 				   const struct rk_content *content, uint32_t mode,
 				   const struct rk_pack_item *item)

@@ -1,4 +1,4 @@
-/* pack_absent.c - replaces the packager when rockit is built without libarchive. */
+/* pack_absent.c - replaces the packager if rockit is built without libarchive. */
 #include "base/error.h"
 #include "rockit/pack.h"
 

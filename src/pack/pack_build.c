@@ -29,7 +29,7 @@ static int by_order(const void *a, const void *b)
 			     ((const struct rk_pack_member *)b)->path, false);
 }
 
-/* The generated files that are below the folder (`in`), or those that are not. */
+/* Adds the generated files below the folder (`in`), or those outside it. */
 static int add_made(struct rk_pack_plan *p, const struct rk_made_list *made, const char *folder,
 		    bool in, struct rk_pack_members *ret, struct rk_error *err)
 {
@@ -63,7 +63,7 @@ int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char 
 	if ((rc = rk_meta_python(p, d, &python, err)) < 0 ||
 	    (rc = rk_meta_dist_info(p, d, tag, &info, err)) < 0)
 		return rc;
-	if (d->kind->role != RK_PACK_DEVEL) { /* devel's tree is in its archive */
+	if (d->kind->role != RK_PACK_DEVEL) { /* devel's tree is in its inner archive */
 		for (size_t i = 0; i < d->n; i++) {
 			const struct rk_pack_item *item = &d->items[i];
 			struct rk_pack_member m = { NULL, item->content, item->mode | S_IFREG,
@@ -171,7 +171,9 @@ static int build_wheel(struct build *b, const struct rk_dist *d, const char *pat
 	int rc;
 
 	if (devel) {
-		/* its tree is one file of its Python package, because wheels cannot hold links */
+		/*
+		 * devel's tree is one file of its Python package, because wheels cannot hold links
+		 */
 		struct rk_pack_member m = { .mode = S_IFREG | 0644 };
 
 		m.path = rk_arena_textf(arena, "%s/_devel.tar%s", d->module, xz ? ".xz" : "");
@@ -195,7 +197,7 @@ out:
 	return rc;
 }
 
-/* ---- all of them ---- */
+/* ---- all packages ---- */
 
 int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		   const char **ret, struct rk_error *err)
@@ -211,7 +213,9 @@ int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-/* Packages must stay below the destination, and a link could lead anywhere. */
+/*
+ * Packages must stay below the destination, so no folder may be a link, which could lead anywhere.
+ */
 static int make_folder(char *path, size_t dest_len, struct rk_error *err)
 {
 	struct stat st;
@@ -274,7 +278,9 @@ int rk_pack_build_all(struct rk_pack_plan *p, const struct rk_pack_options *o, c
 	struct build b = { .plan = p, .o = o, .tag = tag };
 	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &b.pool, err);
 
-	/* bytes to pack, for progress; devel's inner archive counts as its files */
+	/*
+	 * total bytes to pack, for progress; devel's inner archive counts as the sum of its files
+	 */
 	for (size_t i = 0; i < p->ndists; i++)
 		for (size_t k = 0; k < p->dists[i].n; k++)
 			if (p->dists[i].items[k].content)

@@ -1,11 +1,11 @@
 /*
- * pack_index.c - a tree of pages that pip uses as a package index (PEP 503), with hashes, and the
- * metadata of wheels next to them (PEP 658, PEP 714).
+ * pack_index.c - write a tree of pages that pip can use as a package index (PEP 503), with hashes,
+ * and the metadata of wheels next to them (PEP 658, PEP 714).
  *
- * Packages are in the folder, in dist/ below it, and in folders one level below either (a family
- * each). If such folders have different files of the same name, one page cannot list both. Then
- * each folder gets its own tree with its packages and the common ones, and the common tree leaves
- * these packages out.
+ * Packages are in the folder, in dist/ below it, and in folders one level below either (one per
+ * family). If two such folders have different files with the same name, one page cannot list both.
+ * Then each folder gets its own tree with its packages and the common ones, and the common tree
+ * omits these packages.
  */
 #include "rockit/pack.h"
 
@@ -33,7 +33,7 @@
 
 enum { HEAD_BYTES = 1024 };
 
-/* The beginning of the file if it is one of our pages; else "". */
+/* The beginning of the file if it is one of our pages, else "". */
 static const char *read_head(const char *page, char head[HEAD_BYTES])
 {
 	struct rk_file *f = NULL;
@@ -68,8 +68,9 @@ static bool is_our_page(const char *dir, const char *page)
 }
 
 /*
- * RK_E_USAGE if dir/simple is the tree of a family's folder. That tree also lists the common
- * packages of the folder above, which cannot be seen from here, so rewriting it would lose them.
+ * Returns RK_E_USAGE if dir/simple is the tree of a family's folder. That tree also lists the
+ * common packages of the parent folder, which are not visible from here, so rewriting it would lose
+ * them.
  */
 static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err)
 {
@@ -99,7 +100,7 @@ static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err
 	return rc;
 }
 
-/* ---- the pages ---- */
+/* ---- packages ---- */
 
 enum {
 	PAGE_MAX_BYTES = 256 << 20,
@@ -110,16 +111,16 @@ enum {
 
 struct package {
 	const char *path;
-	const char *relpath;  /* below the folder */
-	const char *file;     /* its name */
+	const char *relpath;  /* relative to the indexed folder */
+	const char *file;     /* file name */
 	const char *project;  /* normalised */
-	const char *folder;   /* below the folder, with a slash behind; "" for what is common */
+	const char *folder;   /* relative, with a trailing slash; "" if common */
 	const char *requires; /* Requires-Python, or NULL */
 	char sum[HEX_BYTES], metadata[HEX_BYTES]; /* "": none */
 	bool differs; /* another folder has a different file of this name */
 };
 
-/* A tree that was written. */
+/* A tree that was written, to be reported. */
 struct told {
 	const char *tree;
 	size_t packages, apart;
@@ -146,7 +147,7 @@ static void hex(const uint8_t sum[RK_SHA256_BYTES], char to[HEX_BYTES])
 	to[HEX_BYTES - 1] = '\0';
 }
 
-/* ---- which files ---- */
+/* ---- finding packages ---- */
 
 static bool ends(const char *s, const char *end)
 {
@@ -154,8 +155,8 @@ static bool ends(const char *s, const char *end)
 }
 
 /*
- * NAME of NAME-VERSION...: up to the first dash (wheels), or the last before a digit (sdists). 0:
- * none, or pip cannot request it because it has other characters.
+ * Length of NAME in NAME-VERSION...: up to the first dash (wheels), or up to the last dash before a
+ * digit (sdists). 0: there is no name, or it has characters that pip cannot request.
  */
 static size_t name_length(const char *file)
 {
@@ -196,7 +197,9 @@ static int add(struct indexing *x, const char *path, size_t top)
 	if (!p.project || !(p.project = rk_pep503_name(x->arena, p.project, '-')))
 		return rk_fail_nomem(x->err);
 
-	/* the folder below dir/ or dir/dist/ makes a set of its own; skip our pages and deeper ones */
+	/*
+	 * each folder below dir/ or dir/dist/ is a separate set; skip our pages and deeper folders
+	 */
 	from = p.relpath;
 	if (!strncmp(from, "dist/", 5))
 		from += 5;
@@ -247,7 +250,7 @@ static int find_packages(struct indexing *x)
 	return 0;
 }
 
-/* ---- what is known of each ---- */
+/* ---- facts about each package ---- */
 
 static int sum_file(struct indexing *x, struct package *p)
 {
@@ -277,7 +280,7 @@ out:
 	return rc;
 }
 
-/* The value of Requires-Python, before the first empty line. */
+/* Keeps the value of Requires-Python, which must come before the first empty line. */
 static int keep_requires(struct indexing *x, struct package *p, const char *text)
 {
 	static const char name[] = "Requires-Python:";
@@ -301,7 +304,7 @@ static int keep_requires(struct indexing *x, struct package *p, const char *text
 	return 0;
 }
 
-/* Also writes FILE.metadata, which pip asks for instead of the wheel. */
+/* Also writes FILE.metadata, which pip requests instead of the wheel. */
 static int read_wheel(struct indexing *x, struct package *p)
 {
 	const char *path = rk_arena_textf(x->arena, "%s.metadata", p->path);
@@ -375,7 +378,7 @@ static int end_page(struct indexing *x, struct rk_bytes *out, const char *dir)
 	return rc < 0 ? rc : rk_write_file(path, (const char *)out->data, out->len, x->err);
 }
 
-/* `up`: relative path from the page to the folder. */
+/* `up`: relative path from the page to the indexed folder. */
 static void put_package(struct rk_bytes *out, const struct package *p, const char *up)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -404,12 +407,12 @@ static void put_package(struct rk_bytes *out, const struct package *p, const cha
 	rk_bytes_puts(out, "</a><br>\n");
 }
 
-/* One tree of pages: for the packages of `folder` and the common ones. */
+/* One tree of pages, for the packages of `folder` and the common ones. */
 struct tree {
 	struct indexing *x;
 	const char *folder; /* "": the common tree */
-	const char *top;    /* where it goes */
-	const char *up;     /* from a project's page to the folder of all */
+	const char *top;    /* where it is written */
+	const char *up;     /* relative path from a project's page to the indexed folder */
 };
 
 static bool listed(const struct tree *t, const struct package *p)
@@ -419,7 +422,7 @@ static bool listed(const struct tree *t, const struct package *p)
 	return !p->folder[0] || !strcmp(p->folder, t->folder);
 }
 
-/* 1: the page has packages; 0: there are none, and no page. */
+/* Returns 1 if a page was written, 0 if there are no packages for it. */
 static int write_project(const struct tree *t, size_t from, size_t to, size_t *files)
 {
 	struct indexing *x = t->x;
@@ -433,7 +436,7 @@ static int write_project(const struct tree *t, size_t from, size_t to, size_t *f
 	rk_bytes_init(&out, PAGE_MAX_BYTES);
 	begin_page(&out, x->v[from].project);
 	for (size_t i = from; i < to; i++) {
-		/* the same file in two folders is listed once */
+		/* list the same file in two folders only once */
 		if (!listed(t, &x->v[i]) || (before && !strcmp(x->v[i].file, before->file)))
 			continue;
 		put_package(&out, &x->v[i], t->up);
@@ -448,7 +451,7 @@ static int write_project(const struct tree *t, size_t from, size_t to, size_t *f
 
 /* ---- removing old pages ---- */
 
-/* Removes old pages of projects that the tree does not list. */
+/* Removes our old pages of projects that the tree no longer lists. */
 static int remove_stale(const struct tree *t)
 {
 	struct indexing *x = t->x;
@@ -478,7 +481,7 @@ static int remove_stale(const struct tree *t)
 
 /* ---- trees ---- */
 
-/* Writes the tree, and keeps what to report about it. */
+/* Writes the tree and remembers what to report about it. */
 static int write_tree(const struct tree *t)
 {
 	struct indexing *x = t->x;
@@ -509,7 +512,7 @@ static int write_tree(const struct tree *t)
 	return rc < 0 ? rc : remove_stale(t);
 }
 
-/* The common tree, and the trees of folders that cannot share it. */
+/* Writes the common tree, and separate trees for folders that cannot share it. */
 static int write_trees(struct indexing *x)
 {
 	struct tree all = { .x = x, .folder = "", .up = "../../" };

@@ -1,6 +1,6 @@
 /*
- * pack_items.c - items of a package. Finds out what a file is, by its name first, then by its first
- * bytes. Items are plain copies, files with a new run path, and generated files.
+ * pack_items.c - items of a package. Classifies files by name first, then by their first bytes.
+ * Items are plain copies, files with a new run path, and generated files.
  */
 #include "pack/pack_plan_impl.h"
 
@@ -48,7 +48,7 @@ static int keep_text(struct rk_pack_plan *p, const char *s, const char **ret, st
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-/* Host processors. Code for all others is data that gets loaded onto a device. */
+/* Is it a host processor? Code for any other machine is data that is loaded onto a device. */
 static bool is_host(uint16_t machine)
 {
 	static const uint16_t hosts[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,
@@ -60,7 +60,7 @@ static bool is_host(uint16_t machine)
 	return false;
 }
 
-/* Texts of `elf` point into the view, which is closed: copy them. */
+/* Strings of `elf` point into the view, which gets closed, so they are copied. */
 static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_file_facts *f,
 		struct rk_error *err)
 {
@@ -98,7 +98,7 @@ static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_f
 	else /* without an interpreter no loader reads the run path, even if there is a dynamic section */
 		f->type = elf.dynamic && elf.interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
 	f->machine = elf.wide ? elf.machine : 0;
-	/* SONAMEs become file names: ignore those that are not valid as one */
+	/* SONAMEs become file names: ignore those that are not valid file names */
 	s = elf.soname;
 	if (s && elf.kind == RK_ELF_SHARED && *s && !strchr(s, '/') && strcmp(s, ".") != 0 &&
 	    strcmp(s, "..") != 0 && rk_artifact_name_fits(s) &&
@@ -117,7 +117,7 @@ bool rk_entry_say(const struct rk_entry *e)
 {
 	bool first = !e->said;
 
-	((struct rk_entry *)e)->said = true; /* entries belong to the plan */
+	((struct rk_entry *)e)->said = true; /* cast is fine: the plan owns the entries */
 	return first;
 }
 
@@ -144,7 +144,8 @@ int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 		if (rc < 0 || (rk_elf_is(head, n) && (rc = look(p, file, f, err)) < 0))
 			return rc;
 	}
-	((struct rk_entry *)file)->facts = f; /* entries belong to the plan; this marks them */
+	((struct rk_entry *)file)->facts =
+		f; /* cast is fine: the plan owns the entries; this is the cache */
 	*ret = f;
 	return 0;
 }
@@ -214,7 +215,7 @@ static void put_up(struct rk_bytes *out, const char *path)
 			rk_bytes_puts(out, "../");
 }
 
-/* A copy of the text in the arena; releases it. NULL: no memory, reported. */
+/* Copies the text to the arena and releases `b`. NULL: no memory, reported. */
 static const char *keep(struct rk_pack_work *k, struct rk_bytes *b)
 {
 	const char *text = NULL;
@@ -256,7 +257,7 @@ static void put_part(struct rk_bytes *out, const char *part, size_t len)
 	rk_bytes_put(out, part, len);
 }
 
-/* The file's own run path, then the packages it may need: "$ORIGIN/../../_rocm_sdk_core/lib". */
+/* The file's own run path, then the packages it may need ("$ORIGIN/../../_rocm_sdk_core/lib"). */
 static const char *rpath_for(struct rk_pack_work *k, const char *path, const char *old)
 {
 	struct rk_pack_plan *p = k->pl->p;
@@ -289,7 +290,7 @@ static const char *rpath_for(struct rk_pack_work *k, const char *path, const cha
 	return keep(k, &out);
 }
 
-/* 1: *ret is the edit; 0: the file is copied unchanged, with a warning. */
+/* Returns 1 if *ret is the edit; 0 if the file is copied unchanged, with a warning. */
 static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const char *rpath,
 		     struct rk_elf_edit *ret)
 {
@@ -372,7 +373,7 @@ static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const st
 	return item->edit ? set_content(k, item, file, &edit) : RK_E_NOMEM;
 }
 
-/* Why a file is copied. */
+/* Why a file is copied unchanged. */
 static const char *reason_of(const struct rk_file_facts *f)
 {
 	switch (f->type) {
@@ -396,7 +397,10 @@ int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_e
 
 	if (rc < 0)
 		return rc;
-	/* all host files of a package are for one machine, which decides its launchers and its tag */
+	/*
+	 * all host files of a package must be for one machine, which decides its launchers and its
+	 * tag
+	 */
 	if (!devel && f->machine && !k->d->machine) {
 		k->d->machine = f->machine;
 		k->machine_of = file->origin->name;

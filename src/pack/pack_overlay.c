@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "pack/wheel/meta.h"
 
-enum { NAMES_MAX = 400 }; /* of a list in a message */
+enum { NAMES_MAX = 400 }; /* max bytes of a list of names in a message */
 
-/* The entry was replaced in a tree; `why` is static. */
+/* Marks an entry that another one replaced in a tree; `why` is static. */
 static void lose(struct rk_entry *e, const char *why)
 {
 	if (!e->left)
@@ -31,7 +31,7 @@ void rk_overlay_release(struct rk_overlay *t)
 	*t = (struct rk_overlay){ 0 };
 }
 
-/* 1: the same kind with the same bytes or text; 0: different. */
+/* Returns 1 if both are of the same kind and have the same bytes or link text, else 0. */
 static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_error *err)
 {
 	struct rk_view x = { 0 }, y = { 0 };
@@ -77,7 +77,7 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 		if (equal < 0)
 			return equal;
 		if (equal)
-			t->v[i]->uses++; /* its bytes are there */
+			t->v[i]->uses++; /* identical bytes are packed */
 		else
 			say_overlap(diag, t->v[i], e, "replaces that of");
 		t->v[i] = e;
@@ -91,7 +91,7 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 	return rk_path_map_put(&t->map, e->path, t->n++, err);
 }
 
-/* Packages have generated files there. */
+/* Packages have generated files at these paths. */
 static bool is_reserved(const char *path)
 {
 	static const char links[] = ".devel_links";
@@ -141,7 +141,7 @@ int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_erro
 	for (size_t i = 0; i < t->n; i++) {
 		const char *path = t->v[i] ? t->v[i]->path : "";
 
-		/* remove files and links that are in its way */
+		/* remove files and links that block it */
 		for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
 			ptrdiff_t at = rk_path_map_find(&t->map, path, (size_t)(s - path));
 
@@ -174,7 +174,7 @@ void rk_pack_mark(struct rk_pack_work *k)
 	for (size_t i = 0; i < k->tree.n; i++)
 		k->tree.v[i]->uses++;
 	for (size_t i = 0; i < d->n; i++) {
-		/* entries belong to the plan */
+		/* cast is fine: the plan owns the entries */
 		struct rk_entry *e = (struct rk_entry *)d->items[i].entry;
 
 		if (d->items[i].action != RK_PACK_DROP)
@@ -199,7 +199,7 @@ void rk_pack_say_scripts(struct rk_pack_work *k)
 			continue;
 		n++;
 		if (more || names.len + strlen(name) + 2 > NAMES_MAX)
-			more++; /* those that do not fit */
+			more++; /* names that do not fit */
 		else
 			rk_bytes_printf(&names, "%s%s", names.len ? ", " : "", name);
 	}

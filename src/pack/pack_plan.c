@@ -26,7 +26,7 @@ static bool is_generic(const struct rk_artifact *a)
 	return strcmp(a->family, "generic") == 0;
 }
 
-/* Is the artifact for this family? Its tail (":xnack+") does not count. */
+/* Is the artifact for this family? A suffix such as ":xnack+" is ignored. */
 static bool is_of(const struct rk_artifact *a, const char *family)
 {
 	size_t n = rk_family_base(a->family);
@@ -44,7 +44,7 @@ static bool is_asked(const struct rk_list *asked, const struct rk_artifact *a)
 	return false;
 }
 
-/* The families of the plan: all, or the requested ones. */
+/* The families of the plan: the requested ones, or all. */
 static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 {
 	struct rk_pack_plan *p = pl->p;
@@ -52,7 +52,7 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 	const char **v = rk_arena_alloc(p->arena, (all->n + 1) * sizeof(*v));
 	size_t n = 0, known = 0, kept = 0;
 
-	/* all families, sorted, NULL at the end, requested or not */
+	/* all families, sorted, NULL at the end, whether requested or not */
 	if (!v)
 		return rk_fail_nomem(pl->err);
 	for (size_t i = 0; i < all->n; i++) {
@@ -90,7 +90,7 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 	return 0;
 }
 
-/* ---- which artifacts ---- */
+/* ---- choosing artifacts ---- */
 
 static bool kind_takes(const struct rk_pack_kind *k, const struct rk_artifact *a)
 {
@@ -109,7 +109,7 @@ static bool kind_names(const struct rk_pack_kind *k, const char *name)
 	return false;
 }
 
-/* Does devel have this component of the artifact? */
+/* Does devel contain this component of the artifact? */
 static bool devel_has(const struct rk_pack_kind *k, const struct rk_artifact *a, bool kpack)
 {
 	unsigned components = kpack ? k->components_kpack : k->components;
@@ -127,7 +127,7 @@ struct wanting {
 	const struct rk_list *families;
 };
 
-/* Might any package use it? If not, it is not even read. */
+/* Could any package use the artifact? If not, it is not even read. */
 static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
 {
 	const struct wanting *w = arg;
@@ -151,7 +151,7 @@ static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
 	return devel;
 }
 
-/* Why it was not read. */
+/* Why the artifact was not read. */
 static const char *unread(struct rk_planner *pl, const void *arg, const struct rk_artifact *a)
 {
 	const struct wanting *w = arg;
@@ -188,7 +188,7 @@ static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a
 		return kind_takes(kind, a);
 	if (!devel_has(kind, a, p->kpack))
 		return false;
-	/* all names that a runtime package uses */
+	/* all artifact names that a runtime package uses */
 	for (size_t i = 0; i < p->artifacts->n; i++)
 		if (k->pl->taken[i] && strcmp(p->artifacts->v[i].name, a->name) == 0)
 			return true;
@@ -327,7 +327,7 @@ static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
 	else if (kind->role == RK_PACK_META)
 		each = split;
 	if (!each && kind->per_family && kind->role == RK_PACK_RUNTIME && !p->kpack)
-		return 0; /* no family, so nothing is for one */
+		return 0; /* no families, so there is nothing to build per family */
 	if (!each)
 		return make_dist(pl, kind, "", "");
 	for (size_t i = 0; i < p->nfamilies; i++) {
@@ -376,7 +376,7 @@ static bool has_dist(const struct rk_pack_plan *p, const char *logical, const ch
 	return false;
 }
 
-/* Families requested by name must have all their packages. */
+/* Families that were requested by name must have all their packages. */
 static int check_asked(struct rk_planner *pl, const struct rk_list *asked)
 {
 	struct rk_pack_plan *p = pl->p;
@@ -463,7 +463,7 @@ int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 	rc = rk_diag_new(&pl.p->diag, err);
 	if (rc < 0)
 		goto out;
-	/* families as on the command line, "gfx942; gfx950", without tails such as ":xnack+" */
+	/* families as on the command line, "gfx942; gfx950", without suffixes such as ":xnack+" */
 	rk_list_split(&parts, rk_text_or_empty(o->target_families), ",; ");
 	for (size_t i = 0; i < parts.n; i++) {
 		parts.v[i][rk_family_base(parts.v[i])] = '\0';

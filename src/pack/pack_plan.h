@@ -12,46 +12,48 @@
 #include "pack/pack_table.h"
 
 enum rk_pack_action {
-	RK_PACK_COPY,     /* as it is */
+	RK_PACK_COPY,     /* unchanged */
 	RK_PACK_EDIT,     /* ELF file with a new run path */
 	RK_PACK_RESOLVED, /* a link, replaced by a copy of its target */
 	RK_PACK_LAUNCHER, /* a link to a program, replaced by a launcher */
 	RK_PACK_STUB,     /* an alias library that programs dlopen */
 	RK_PACK_MADE,     /* metadata and Python files */
-	/* in the devel archive only: */
+	/* only in the devel archive: */
 	RK_PACK_DIR,
 	RK_PACK_LINK,
-	/* nothing is written: */
-	RK_PACK_ALIAS, /* another name of a library: devel has a link */
+	/* not written: */
+	RK_PACK_ALIAS, /* another name of a library: devel has a link for it */
 	RK_PACK_DROP,
 };
 
-extern const char *const rk_pack_action_names[]; /* by value */
+extern const char *const rk_pack_action_names[]; /* indexed by value */
 
 struct rk_pack_item {
-	const char *path; /* in the install tree */
+	const char *path; /* path in the install tree */
 	enum rk_pack_action action;
 	uint32_t mode;                    /* permission bits, owner may write */
 	const struct rk_content *content; /* NULL when nothing is written */
-	/* RK_PACK_LINK: its text; RK_PACK_ALIAS, and a stub or copy in place of one: the SONAME */
+	/* NULL if nothing is written */
 	const char *link;
 	/* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
 	const char *edit;
 	const char *reason; /* for people: "SONAME", "link to a program", ... */
-	/* where the bytes come from (of a link: its target), or the file left out; NULL: generated */
+	/*
+	 * the source of the bytes (for a link: its target), or the file left out; NULL: generated
+	 */
 	const struct rk_entry *entry;
 };
 
 /* One distribution. */
 struct rk_dist {
 	const struct rk_pack_kind *kind;
-	const char *family;   /* "" when it has none */
+	const char *family;   /* "" if none */
 	const char *dist;     /* "rocm-sdk-libraries-gfx94X-dcgpu" */
 	const char *platform; /* folder of the platform tree: "_rocm_sdk_core"; "" for meta */
 	const char *module;   /* pure Python package: "rocm_sdk_core" */
 	const char *subdir;   /* below dist/: "" or the family */
-	uint16_t machine;     /* of its ELF files; 0 none */
-	/* in the order of the wheel: files of a folder by name, then folders */
+	uint16_t machine;     /* machine of its ELF files; 0: none */
+	/* in wheel order: files of a folder by name, then its folders */
 	struct rk_pack_item *items;
 	size_t n, cap;
 };
@@ -63,13 +65,13 @@ struct rk_pack_plan {
 	struct rk_diag *diag;
 	bool kpack;
 	const char *version;   /* PEP 440, normalised */
-	const char *nonce;     /* --version-suffix, "" */
-	const char **families; /* of the artifacts, sorted; kpack: base targets */
+	const char *nonce;     /* --version-suffix, or "" */
+	const char **families; /* families of the artifacts, sorted; kpack: base targets */
 	size_t nfamilies;
-	uint16_t machine;                /* of all ELF files; 0 when there are none */
+	uint16_t machine;                /* machine of all ELF files; 0 if there are none */
 	const struct rk_pack_left *left; /* files in no package */
 	size_t nleft;
-	/* in the order they are built: core, profiler, libraries, device, meta, devel */
+	/* in build order: core, profiler, libraries, device, meta, devel */
 	struct rk_dist *dists;
 	size_t ndists;
 };

@@ -1,4 +1,4 @@
-/* pack_plan_impl.h - what the parts of the planner share. */
+/* pack_plan_impl.h - shared by the parts of the planner. */
 #ifndef RK_PACK_PLAN_IMPL_H
 #define RK_PACK_PLAN_IMPL_H
 
@@ -17,17 +17,17 @@ enum rk_file_type {
 
 struct rk_file_facts {
 	enum rk_file_type type;
-	const char *note;   /* why it is not edited, or what is wrong with it; "" */
+	const char *note;   /* why it is not edited, or what is wrong with it, or "" */
 	const char *soname; /* NULL: none, or not valid as a file name */
-	const char *rpath;  /* the one that loaders use, "" */
-	uint16_t machine;   /* of 64-bit host code; else 0 */
+	const char *rpath;  /* the one that loaders use, or "" */
+	uint16_t machine;   /* machine of 64-bit host code, else 0 */
 };
 
-/* What a file is; found out once, then cached. */
+/* Classifies a file; the result is cached. */
 int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 		  const struct rk_file_facts **ret, struct rk_error *err);
 
-/* True the first time: warn once, even if several packages use the entry. */
+/* Returns true only the first time: warn once, even if several packages use the entry. */
 bool rk_entry_say(const struct rk_entry *e);
 
 /* ---- merged trees (pack_overlay.c) ---- */
@@ -39,11 +39,16 @@ struct rk_overlay {
 	struct rk_path_map map;
 };
 
-/* Adds entries of `a` that match; a later one replaces an earlier one. `dirs`: also folders. */
+/*
+ * Adds the entries of `a` that match; a later entry replaces an earlier one. `dirs`: also add
+ * folders.
+ */
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err);
-/* After the last add: removes files that have something below them, then sorts as in wheels. */
+/*
+ * Call after the last add. Removes files that have something below them, then sorts in wheel order.
+ */
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
 rk_entry_find_fn rk_overlay_find; /* `tree` is a struct rk_overlay */
 void rk_overlay_release(struct rk_overlay *t);
@@ -53,12 +58,12 @@ void rk_overlay_release(struct rk_overlay *t);
 struct rk_planner {
 	struct rk_pack_plan *p;
 	const struct rk_pack_options *o;
-	bool *taken;                 /* by artifact: a runtime package has it */
+	bool *taken;                 /* by artifact: a runtime package uses it */
 	struct rk_path_map *by_path; /* by package: its items */
 	struct rk_error *err;
 };
 
-/* The one being filled. */
+/* The package being filled. */
 struct rk_pack_work {
 	struct rk_planner *pl;
 	struct rk_dist *d;
@@ -66,17 +71,17 @@ struct rk_pack_work {
 	const char *machine_of; /* the first file that has d->machine */
 };
 
-/* An empty item at the end. NULL: no memory, reported in pl->err. */
+/* Appends an empty item. NULL: no memory, reported in pl->err. */
 struct rk_pack_item *rk_pack_item_add(struct rk_pack_work *k, const char *path,
 				      enum rk_pack_action action, const char *reason);
-/* A text of the arena. NULL: no memory, reported in pl->err. */
+/* A formatted string in the arena. NULL: no memory, reported in pl->err. */
 const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* `name` in the folder of `path`. */
 const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char *name);
 
 /*
- * The bytes of `file` under the name `path`. ELF files get the run path of the package; With
+ * Adds the bytes of `file` under the name `path`. ELF files get the run path of the package. With
  * `devel` they keep their own, and only its kind (RPATH or RUNPATH) changes.
  */
 int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_entry *file,
@@ -87,7 +92,7 @@ int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct 
 /* `item` becomes an empty library that loads `soname`. */
 int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const char *soname,
 		     uint16_t machine);
-/* The reason why nothing is written. */
+/* Adds an item that is not written, with the reason. */
 int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const char *reason);
 
 /* ---- rules (pack_rules.c) ---- */
@@ -95,14 +100,14 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 /* Adds all files of a runtime or device package, from k->tree. Items are not sorted yet. */
 int rk_pack_runtime(struct rk_pack_work *k);
 int rk_pack_device(struct rk_pack_work *k);
-/* From k->tree and the runtime packages before it. */
+/* Adds the items of devel, from k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 
 /* ---- files in no package (pack_overlay.c) ---- */
 
-/* Counts the entries of k->tree that the package has. Call it when the package is filled. */
+/* Counts the entries of k->tree that the package contains. Call it after the package is filled. */
 void rk_pack_mark(struct rk_pack_work *k);
-/* Warns about scripts of the table whose programs are not in the package. */
+/* Warns about scripts in the table whose programs are not in the package. */
 void rk_pack_say_scripts(struct rk_pack_work *k);
 /* Call it after all packages. `unread` returns why an artifact was not read; NULL: no memory. */
 int rk_pack_list_left(struct rk_planner *pl,

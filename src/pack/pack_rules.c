@@ -1,11 +1,13 @@
 /*
  * pack_rules.c - decide which items a package gets from its tree.
  *
- * Runtime packages: wheels cannot hold links, so each library is there once, under the name that loaders ask
- * for (SONAME), and each link to a program becomes a launcher. Some programs dlopen or preload a name without
- * a version: the table lists these names, and each becomes a small library that loads the real one, or a copy.
+ * Runtime packages: wheels cannot hold links, so each library is packed once, under the name that
+ * loaders ask for (SONAME), and each link to a program becomes a launcher. Some programs dlopen or
+ * preload a name without a version: the table lists these names, and each becomes a small library
+ * that loads the real one, or a copy.
  *
- * The devel package has the whole tree: a link for each file of a runtime package, a copy of the rest.
+ * The devel package has the whole tree: a link for each file of a runtime package, and a copy of
+ * the rest.
  */
 #include "pack/pack_plan_impl.h"
 
@@ -22,7 +24,7 @@ static int broken(struct rk_pack_work *k, const struct rk_entry *file,
 		       f->note);
 }
 
-/* Why a link that has a fault cannot be followed. */
+/* Why a faulty link cannot be followed. */
 static const char *const fault_words[] = {
 	[RK_LINK_ABSOLUTE] = rk_link_absolute, [RK_LINK_ESCAPES] = rk_link_leaves
 };
@@ -49,7 +51,7 @@ static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
 	return rk_file_facts(k->pl->p, end, ret, k->pl->err);
 }
 
-/* Will the package have a library with this SONAME beside `path`? 1 yes, 0 no. */
+/* Will the package have a library with this SONAME next to `path`? 1: yes, 0: no. */
 static int has_soname(struct rk_pack_work *k, const char *path, const char *soname)
 {
 	const char *where = rk_pack_sibling(k, path, soname), *why;
@@ -160,7 +162,10 @@ static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 				"link, replaced by its content", false);
 }
 
-/* Device packages add files to the tree of the libraries: with their own names, links as copies. */
+/*
+ * Device packages add files to the tree of the libraries, under their own names; links become
+ * copies.
+ */
 int rk_pack_device(struct rk_pack_work *k)
 {
 	for (size_t i = 0; i < k->tree.n; i++) {
@@ -193,9 +198,9 @@ int rk_pack_device(struct rk_pack_work *k)
 	return 0;
 }
 
-/* ---- names that the table adds ---- */
+/* ---- extra names from the table ---- */
 
-/* By index, because the list may be reallocated. */
+/* Returns an index, because the list may be reallocated. */
 static ptrdiff_t find_item(struct rk_pack_work *k, const char *path)
 {
 	for (size_t i = 0; i < k->d->n; i++)
@@ -223,7 +228,10 @@ static int add_link(struct rk_pack_work *k, const struct rk_pack_link *l)
 	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "well-known name", false);
 }
 
-/* Names a library without what follows ".so": a copy, or an empty library that loads it. */
+/*
+ * Adds the name of a library without the part after ".so": a copy, or an empty library that loads
+ * it.
+ */
 static int add_alias(struct rk_pack_work *k, size_t real, const struct rk_file_facts *f, bool copy)
 {
 	const char *name = k->d->items[real].path, *so = strstr(rk_base_name(name), ".so.");
@@ -236,7 +244,7 @@ static int add_alias(struct rk_pack_work *k, size_t real, const struct rk_file_f
 	if (!path)
 		return RK_E_NOMEM;
 	i = find_item(k, path);
-	if (i >= 0) { /* the alias that devel knows */
+	if (i >= 0) { /* the alias that devel knows about */
 		item = &k->d->items[i];
 		if (item->content)
 			return 0;
@@ -262,7 +270,7 @@ static int add_alias(struct rk_pack_work *k, size_t real, const struct rk_file_f
 	return rk_pack_put_stub(k, item, f->soname, f->machine);
 }
 
-/* Only a library that is packed under its SONAME can have another name. */
+/* Only a library that is packed under its SONAME can have other names. */
 static int add_aliases(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -306,7 +314,7 @@ int rk_pack_runtime(struct rk_pack_work *k)
 		if (rc < 0)
 			return rc;
 	}
-	n = k->d->n; /* added names get no further aliases */
+	n = k->d->n; /* the added names get no further aliases */
 	for (size_t i = 0; i < kind->naliases; i++) {
 		rc = add_aliases(k, &kind->aliases[i], n);
 		if (rc < 0)
@@ -317,7 +325,7 @@ int rk_pack_runtime(struct rk_pack_work *k)
 
 /* ---- devel ---- */
 
-/* The first runtime package that has the path, of this family or of none. */
+/* The first runtime package that has the path, for this family or for none. */
 static const struct rk_pack_item *find_runtime(struct rk_pack_work *k, const char *path,
 					       const struct rk_dist **ret)
 {
@@ -352,7 +360,7 @@ static int put_devel_link(struct rk_pack_work *k, const struct rk_entry *e, cons
 	return 0;
 }
 
-/* From the devel tree to the package next to it. */
+/* Adds a link from the devel tree to the package next to it. */
 static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const char *platform)
 {
 	size_t up = 1, at = 0;
@@ -416,7 +424,7 @@ static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 	}
 	item = find_runtime(k, e->path, &d);
 	if (item && item->link) {
-		/* another name: a link to the SONAME next to it if that exists, else the original */
+		/* an alias: link to the SONAME next to it if that exists, else use the original */
 		const char *beside = rk_pack_sibling(k, e->path, item->link);
 
 		if (!beside)

@@ -23,7 +23,7 @@ static int fault(struct table_reader *r, const struct rk_tree *at, const char *w
 	return rc;
 }
 
-/* A copy in the arena; *ret stays `missing` where the key is absent. */
+/* Copies the value to the arena; *ret is `missing` if the key is absent. */
 static int read_text(struct table_reader *r, const struct rk_tree *t, const char *key,
 		     const char *missing, const char **ret)
 {
@@ -48,7 +48,9 @@ static int read_needed(struct table_reader *r, const struct rk_tree *t, const ch
 	return *ret ? 0 : fault(r, t, "a text is missing");
 }
 
-/* Room for the members of an array, one more for a NULL at the end; *ret_n 0 where it is absent. */
+/*
+ * Allocates space for the members of an array plus a NULL at the end; *ret_n is 0 if it is absent.
+ */
 static int read_room(struct table_reader *r, const struct rk_tree *list, size_t size, void *ret,
 		     size_t *ret_n)
 {
@@ -224,7 +226,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The packaging standards allow letters and digits, with '-', '_' or '.' between them. */
+/* Packaging standards allow letters and digits, with '-', '_' or '.' between them. */
 static bool is_dist_name(const char *s)
 {
 	size_t len = strlen(s);
@@ -237,7 +239,7 @@ static bool is_dist_name(const char *s)
 	return true;
 }
 
-/* Lower case; all but letters and digits are one character. */
+/* Lower case; everything but letters and digits becomes the same character. */
 static char folded(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -318,7 +320,7 @@ const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, con
 
 const char *const rk_component_names[] = { "lib", "run", "dbg", "dev", "doc", "test", NULL };
 
-/* Makes it a valid Python name. */
+/* Replaces characters that a Python name cannot have. */
 static void to_identifier(char *s)
 {
 	for (; *s; s++)

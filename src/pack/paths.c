@@ -54,7 +54,7 @@ void rk_path_map_release(struct rk_path_map *m)
 
 /* ---- patterns ---- */
 
-/* One folder's or file's name: nothing here crosses a slash. */
+/* Matches the name of one folder or file, so nothing here crosses a slash. */
 static bool match_name(const char *pat, size_t npat, const char *name, size_t n)
 {
 	const char *star = NULL, *from = NULL;
@@ -86,16 +86,16 @@ static size_t segment(const char *s)
 	return slash ? (size_t)(slash - s) : strlen(s);
 }
 
-/* The text after the segment and its slash; NULL after the last. */
+/* The text after the segment and its slash; NULL after the last segment. */
 static const char *next(const char *s, size_t len)
 {
 	return s[len] == '/' ? s + len + 1 : NULL;
 }
 
-/* Patterns are our own: two ** at most, so this stays cheap. */
+/* Patterns are our own and have at most two **, so this stays cheap. */
 bool rk_pack_glob(const char *pat, const char *path)
 {
-	size_t np, ns; /* a pattern or path of NULL: nothing is left */
+	size_t np, ns; /* a NULL pattern or path has nothing left to match */
 
 	while (pat) {
 		np = segment(pat);
@@ -135,7 +135,7 @@ int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir)
 
 	for (; *a && *a == *b; a++, b++)
 		;
-	/* from the first byte that differs: a path with another folder in it comes later */
+	/* at the first difference: a path that has another folder in the rest comes later */
 	deep_a = a_dir || strchr(a, '/');
 	deep_b = b_dir || strchr(b, '/');
 	if (deep_a != deep_b)

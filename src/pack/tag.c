@@ -19,7 +19,7 @@ const char *rk_machine_word(uint16_t machine)
 	}
 }
 
-/* Digits as far as they go; false when there are none. */
+/* Parses a run of digits; false if there are none. */
 static bool digits(const char **at, unsigned *ret)
 {
 	const char *s = *at;
@@ -32,7 +32,7 @@ static bool digits(const char **at, unsigned *ret)
 	return true;
 }
 
-/* "2.34", "2_34": two numbers and the byte between them. */
+/* Parses "2.34" or "2_34": two numbers separated by `between`. */
 static bool two_numbers(const char **at, char between, struct rk_glibc *ret)
 {
 	if (!digits(at, &ret->major) || **at != between)
@@ -45,7 +45,9 @@ bool rk_glibc_of(const char *version, struct rk_glibc *ret)
 {
 	const char *at;
 
-	/* packed relocations have a name without a number; glibc 2.36 is the first to know it */
+	/*
+	 * the version for packed relocations has no number; glibc 2.36 is the first to support it
+	 */
 	if (!strcmp(version, "GLIBC_ABI_DT_RELR")) {
 		*ret = (struct rk_glibc){ 2, 36 };
 		return true;
@@ -84,7 +86,7 @@ bool rk_glibc_promised(const char *tag, struct rk_glibc *ret)
 
 /* ---- the tag of a plan ---- */
 
-/* An ELF file of the artifacts must not need a newer glibc. */
+/* An ELF file of the artifacts must not need a newer glibc than the tag promises. */
 static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, const char *tag,
 		      struct rk_error *err)
 {
@@ -107,7 +109,7 @@ static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, co
 	    (rc = rk_origin_view(item->entry->origin, &view, err)) < 0)
 		goto out;
 	rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
-	if (rc == RK_E_FORMAT) /* already warned about, and nothing can load it */
+	if (rc == RK_E_FORMAT) /* already reported, and nothing can load it */
 		rc = 0;
 	if (rc < 0 && err)
 		*err = broken;

@@ -1,4 +1,4 @@
-/* tag.h - which glibc files need and platform tags promise, and the tag of a plan. */
+/* tag.h - which glibc files need, which glibc platform tags promise, and the tag of a plan. */
 #ifndef RK_PACK_TAG_H
 #define RK_PACK_TAG_H
 
@@ -11,7 +11,7 @@ struct rk_glibc {
 	unsigned major, minor;
 };
 
-bool rk_glibc_of(const char *version, struct rk_glibc *ret); /* of "GLIBC_2.34" */
+bool rk_glibc_of(const char *version, struct rk_glibc *ret); /* parses "GLIBC_2.34" */
 bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b);
 /* The newest glibc that a manylinux tag allows; false for other tags. */
 bool rk_glibc_promised(const char *tag, struct rk_glibc *ret);

@@ -1,9 +1,9 @@
 /*
- * alias_library.c - an empty shared object that only needs another one next to it.
+ * alias_library.c - generate an empty shared object that only depends on another one next to it.
  *
- * It has two segments: read-only tables, and the dynamic section, which loaders before glibc 2.35 write
- * addresses into. They share a page of the file, but not of memory. Both kinds of hash table exist, empty:
- * musl needs one, and a lookup ends in the first word of the GNU one.
+ * It has two segments: read-only tables, and the dynamic section, which loaders before glibc 2.35
+ * write addresses into. The segments share a page in the file but not in memory. Both kinds of hash
+ * table exist and are empty: musl needs one, and a lookup stops at the first word of the GNU one.
  */
 #include <string.h>
 
@@ -38,12 +38,12 @@ enum {
 	NAME_SHSTRTAB = 42
 };
 
-/* Where things are; names are offsets in the string table. */
+/* Offsets in the file. Names are offsets in the string table. */
 struct layout {
 	uint16_t machine;
 	size_t own_name, soname, strings_bytes;
 	size_t dynamic, names, sections;
-	uint64_t address; /* of the dynamic section */
+	uint64_t address; /* address of the dynamic section */
 };
 
 static size_t up(size_t n)
@@ -121,7 +121,7 @@ static void put_sections(struct rk_bytes *out, const struct layout *l)
 	rk_elf_put_sections(out, s, NSECTIONS);
 }
 
-/* A plain file name: the loader would look elsewhere for anything with a slash. */
+/* Must be a plain file name: the loader would not search for a name with a slash. */
 static bool good_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -158,10 +158,10 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 
 	rk_bytes_clear(out);
 	put_head(out, &l);
-	/* both hash tables, and the symbol that every table begins with */
+	/* both hash tables, and the null symbol that starts every symbol table */
 	rk_elf_put(out, 1, 4); /* buckets */
-	rk_elf_put(out, 1, 4); /* the first symbol in it: past the last */
-	rk_elf_put(out, 1, 4); /* words of the filter, which rejects everything */
+	rk_elf_put(out, 1, 4); /* first symbol in the bucket: past the last one */
+	rk_elf_put(out, 1, 4); /* filter words; the filter rejects everything */
 	rk_elf_put_pad(out, HASH_AT);
 	rk_elf_put(out, 1, 4); /* buckets */
 	rk_elf_put(out, 1, 4); /* symbols */

@@ -11,17 +11,17 @@
  * ---- the string table ----
  *
  * A longer string table fits where a read-only segment has space after its end. The segment's last
- * page is mapped anyway, and linkers fill it with zeros in the file. The space ends at the next
- * segment in memory, by whole pages, because two segments in one page would share their protection;
- * and at whatever comes next in the file. At the end of the file the space is unlimited: a segment
- * that an earlier edit put there grows.
+ * page is mapped anyway, and linkers fill it with zeros in the file. In memory the space ends at
+ * the next segment's first page, because two segments in one page would share their protection. In
+ * the file it ends at whatever comes next. At the end of the file the space is unlimited: a segment
+ * that an earlier edit put there can grow.
  */
 
-/* A table of strings that grows: the old one up to `keep`, then the text. */
+/* A growing string table: the old one up to `keep`, then the new text. */
 struct elf_strings {
-	uint64_t keep; /* where the text goes, from the start of the table */
+	uint64_t keep; /* offset of the new text in the table */
 	const char *text;
-	size_t text_size; /* with its end */
+	size_t text_size; /* including its NUL */
 };
 
 enum { TABLE_ALIGN = 8 };
@@ -51,7 +51,7 @@ static void lower(uint64_t *limit, uint64_t from, uint64_t at)
 		*limit = at - from;
 }
 
-/* Bytes up to the next segment in memory. */
+/* Free bytes up to the next segment in memory. */
 static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
 {
 	uint64_t room = UINT64_MAX;
@@ -69,7 +69,7 @@ static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-/* Bytes up to whatever comes next in the file; 0 if a section continues there. */
+/* Free bytes up to whatever comes next in the file; 0 if a section continues there. */
 static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 {
 	uint64_t room = UINT64_MAX;
@@ -92,7 +92,7 @@ static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-/* May this segment grow by n bytes? Only zeros count as unused. */
+/* Can this segment grow by n bytes? Only zeros count as unused. */
 static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 {
 	uint64_t end = p->p_offset + p->p_filesz, room;
@@ -112,17 +112,18 @@ static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 }
 
 /*
- * ---- sections moved up a little, to make space before them ----
+ * ---- moving sections up a little to make space before them ----
  *
- * In most files the hash table and the symbols come before the string table, versions and relocations after
- * it. All of them are found by dynamic entries, none by code. So the string table can grow by the free bytes
- * of its segment's last page. If it moves to another segment instead, the sections before it can move into its
- * old place, which makes space for one more program header.
+ * In most files the hash table and the symbols come before the string table, and the versions and
+ * relocations come after it. All of them are found through dynamic entries, never by code. So the
+ * string table can grow by the free bytes of its segment's last page. If it moves to another
+ * segment instead, the sections before it can move into its old place, which makes space for one
+ * more program header.
  */
 
 enum { MAX_BEHIND = 2 << 20, MAX_BEFORE = 8 << 20 };
 
-/* `lead` bytes and then the block's, written from `at` on. */
+/* Writes `lead` bytes, then the block's bytes, at `at`. */
 static int write_moved(struct elf_image *m, const struct elf_block *b, uint64_t at,
 		       const uint8_t *lead, size_t nlead, size_t gap)
 {
@@ -136,7 +137,7 @@ static int write_moved(struct elf_image *m, const struct elf_block *b, uint64_t 
 	return rk_elf_image_patch(m, at, bytes, nlead + gap + (size_t)b->size);
 }
 
-/* 1: the sections between the program headers and the string table moved up. */
+/* Returns 1 if the sections between the program headers and the string table moved up. */
 static int slide_headers(struct elf_image *m)
 {
 	uint64_t first = m->head.e_phoff + m->nsegments * sizeof(*m->segments), step;
@@ -155,7 +156,7 @@ static int slide_headers(struct elf_image *m)
 	return 1;
 }
 
-/* 1: the sections after the string table moved up, and the text is before them. */
+/* Returns 1 if the sections after the string table moved up and the text was put before them. */
 static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p)
 {
 	uint64_t from = m->strings_at + m->nstrings, end = p->p_offset + p->p_filesz;
@@ -179,7 +180,10 @@ static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_
 	return 1;
 }
 
-/* The string table is the end of the last segment, of an earlier edit: the header is free again. */
+/*
+ * True if the string table ends the last segment and an earlier edit added that segment: its header
+ * can be reused.
+ */
 static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
 {
 	Elf64_Phdr *p = NULL;
@@ -199,7 +203,7 @@ static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
 	return true;
 }
 
-/* Adds bytes after a segment's end, in the file or as its tail, and grows the segment. */
+/* Appends bytes to a segment, in the file or as its tail, and grows the segment. */
 static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *bytes, size_t len)
 {
 	uint64_t at = p->p_offset + p->p_filesz + pad;
@@ -214,11 +218,11 @@ static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *byt
 	return 0;
 }
 
-/* 1: the table is at the end of its segment, and only the new text was added. */
+/* Returns 1 if the table is at the end of its segment, so that only the new text was added. */
 static int grow_table(struct elf_image *m, const struct elf_strings *s)
 {
 	uint64_t end = m->strings_at + m->nstrings, more = s->keep + s->text_size - m->nstrings;
-	uint64_t old = m->nstrings - s->keep; /* bytes of the old text that are written over */
+	uint64_t old = m->nstrings - s->keep; /* bytes of the old text that we overwrite */
 	uint8_t *text;
 	int rc;
 
@@ -245,7 +249,7 @@ static int grow_table(struct elf_image *m, const struct elf_strings *s)
 	return 0;
 }
 
-/* 1: the table and the text are at the end of a segment with these flags. */
+/* Returns 1 if the table and the new text were appended to a segment with these flags. */
 static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t flags)
 {
 	uint64_t size = s->keep + s->text_size;
@@ -290,14 +294,14 @@ enum slot { SLOT_SPARE, SLOT_GROW, SLOT_MOVE };
 
 struct new_segment {
 	enum slot slot;
-	struct elf_block block; /* what moves away for the header; size 0: nothing */
+	struct elf_block block; /* what must move to make space for the header; size 0: nothing */
 	uint64_t at, address, align;
-	uint64_t gap;                            /* before it, in memory */
-	uint64_t block_at, table_at, strings_at; /* counted from `at` */
+	uint64_t gap;                            /* gap before it, in memory */
+	uint64_t block_at, table_at, strings_at; /* relative to `at` */
 	uint64_t size;
 };
 
-/* Removes a header, so that its slot can be used. */
+/* Removes a header so that its slot can be reused. */
 static bool drop_segment(struct elf_image *m, uint32_t type)
 {
 	for (size_t i = 0; i < m->nsegments; i++) {
@@ -446,11 +450,11 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	return 0;
 }
 
-/* ---- the method, and the entry ---- */
+/* ---- choosing the method, writing the entry ---- */
 
 enum { MAX_RUN_PATHS = 16 };
 
-/* The wanted run path, and where its text was found or put, from the start of the table. */
+/* The requested run path, and the offset in the table where its text was found or put. */
 struct wish {
 	const char *text;
 	size_t len;
@@ -464,7 +468,7 @@ static const char *text_at(const struct elf_image *m, uint64_t offset)
 	return (const char *)m->data + m->strings_at + offset;
 }
 
-/* The entry that counts: loaders ignore RPATH if there is a RUNPATH. NULL: none. */
+/* The entry that takes effect: loaders ignore RPATH if there is a RUNPATH. NULL: none. */
 static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 {
 	const Elf64_Dyn *found = NULL;
@@ -476,7 +480,10 @@ static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 	return found;
 }
 
-/* Usable bytes of a text: its length and the zeros that an earlier text left after its NUL. */
+/*
+ * Usable bytes for a text: its length plus the zeros that an earlier, longer text left after its
+ * NUL.
+ */
 static size_t capacity(const struct elf_image *m, uint64_t offset)
 {
 	size_t n = strlen(text_at(m, offset));
@@ -486,7 +493,7 @@ static size_t capacity(const struct elf_image *m, uint64_t offset)
 	return n;
 }
 
-/* 1: written over a text that only the run path used. */
+/* Returns 1 if the text was written over a text that only the run path used. */
 static int overwrite(struct elf_image *m, struct wish *w)
 {
 	for (size_t i = 0; i < m->nentries; i++) {
@@ -512,7 +519,7 @@ static int overwrite(struct elf_image *m, struct wish *w)
 	return 0;
 }
 
-/* A new text replaces an old one at the table's end, or follows it. */
+/* A new text replaces the old one if that is at the end of the table; otherwise it is appended. */
 static uint64_t new_text_at(const struct elf_image *m)
 {
 	for (size_t i = 0; i < m->nentries; i++) {
@@ -539,7 +546,7 @@ static int put_text(struct elf_image *m, struct wish *w)
 		w->way = RK_ELF_TAG;
 		return 0;
 	}
-	/* the text with its NUL may be anywhere in the table, also as the tail of another text */
+	/* the text with its NUL may be anywhere in the table, even as the tail of another text */
 	found = memmem(text_at(m, 0), (size_t)m->nstrings, w->text, w->len + 1);
 	if (found) {
 		w->at = (uint64_t)(found - text_at(m, 0));
@@ -551,7 +558,7 @@ static int put_text(struct elf_image *m, struct wish *w)
 		return rc < 0 ? rc : 0;
 	s.keep = w->at = new_text_at(m);
 
-	/* each method returns 1 when it worked */
+	/* each method returns 1 on success */
 	w->way = RK_ELF_ROOM;
 	rc = grow_table(m, &s);
 	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
@@ -567,7 +574,7 @@ static int put_text(struct elf_image *m, struct wish *w)
 	return add_segment(m, &s);
 }
 
-/* Leaves exactly one entry, in the place of the first; the rest close the gaps. */
+/* Keeps exactly one entry, in the first one's place, and closes the gaps. */
 static int set_entry(struct elf_image *m, const struct wish *w)
 {
 	size_t slot = m->nentries, kept = 0;
@@ -587,7 +594,7 @@ static int set_entry(struct elf_image *m, const struct wish *w)
 	} else if (m->nentries + 1 < m->nslots && m->entries[m->nentries + 1].d_tag == DT_NULL) {
 		slot = m->nentries++; /* a spare DT_NULL */
 	} else {
-		/* over a hint that loaders do not need */
+		/* replace a hint that loaders do not need */
 		for (slot = 0; slot < m->nentries; slot++)
 			if (m->entries[slot].d_tag == DT_RELACOUNT ||
 			    m->entries[slot].d_tag == DT_RELCOUNT)
@@ -651,7 +658,7 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 	return 0;
 }
 
-/* The part of [at, at + n) that is in the window, copied. */
+/* Copies the part of [at, at + n) that is in the window. */
 static void overlay(uint64_t offset, uint8_t *buf, size_t len, uint64_t at, const uint8_t *bytes,
 		    size_t n)
 {
@@ -665,7 +672,7 @@ void rk_elf_edit_apply(const struct rk_elf_edit *e, uint64_t offset, void *buf, 
 {
 	size_t low = 0, high = e->npatches;
 
-	while (low < high) { /* the first patch that ends after the start of the window */
+	while (low < high) { /* find the first patch that ends after the start of the window */
 		size_t mid = low + (high - low) / 2;
 
 		if (e->patches[mid].offset + e->patches[mid].len <= offset)

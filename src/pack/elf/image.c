@@ -1,9 +1,9 @@
 /*
- * image.c - the headers of an ELF file in memory, their changes as patches, and the users of a text
- * in the dynamic string table.
+ * image.c - the headers of an ELF file in memory, their changes as patches, and who uses a text in
+ * the dynamic string table.
  *
- * Linkers let texts share their ends: the run path may be the tail of a symbol's name, or the other way
- * round. A text is overwritten only after checking every possible user.
+ * Linkers let texts share their ends: the run path may be the tail of a symbol's name, or the other
+ * way round. So a text is overwritten only after checking every possible user.
  */
 #include "pack/elf/image.h"
 
@@ -127,7 +127,7 @@ static int read_sections(struct elf_image *m)
 	return 0;
 }
 
-/* The last one counts, as for a loader. */
+/* The last entry counts, as in a loader. */
 static bool entry_value(const struct elf_image *m, int64_t tag, uint64_t *ret)
 {
 	for (size_t i = m->nentries; i-- > 0;)
@@ -146,7 +146,7 @@ static int read_entries(struct elf_image *m)
 	for (size_t i = 0; i < m->nsegments && !p; i++)
 		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
 			p = &m->segments[i];
-	/* a file of debug information has the headers, not the bytes */
+	/* a debug info file has the headers but not the bytes */
 	for (size_t i = 1; i < m->nsections && p; i++)
 		if (m->sections[i].sh_type == SHT_NOBITS && m->sections[i].sh_addr == p->p_vaddr)
 			p = NULL;
@@ -165,14 +165,14 @@ static int read_entries(struct elf_image *m)
 	if (m->nentries == m->nslots)
 		return broken(m, m->entries_at, "a dynamic section without end");
 
-	/* a program that is its own loader has a dynamic section, but no loader reads its run path */
+	/* a program that is its own loader has a dynamic section, but nothing reads its run path */
 	entry_value(m, DT_FLAGS_1, &flags);
 	if (!m->interpreter && (m->head.e_type == ET_EXEC || (flags & DF_1_PIE)))
 		return unsupported(m, "a static program has no run path");
 	return 0;
 }
 
-/* Where an address is in the file; false when in no segment's bytes. */
+/* The file offset of an address; false if no segment has file bytes for it. */
 static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
 			 uint64_t *ret_left)
 {
@@ -225,7 +225,7 @@ int rk_elf_image_read(struct elf_image *m)
 	if ((rc = read_head(m)) < 0 || (rc = read_segments(m)) < 0 || (rc = read_sections(m)) < 0 ||
 	    (rc = read_entries(m)) < 0 || (rc = find_strings(m)) < 0)
 		return rc;
-	/* the tables that are changed must not overlap */
+	/* the tables that we change must not overlap */
 	at[1] = m->head.e_phoff;
 	size[1] = m->nsegments * sizeof(*m->segments);
 	at[2] = m->head.e_shoff;
@@ -253,7 +253,7 @@ int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, 
 	return 0;
 }
 
-/* Skips bytes that do not change. */
+/* Does nothing if the bytes do not change. */
 static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
 {
 	if (elf_fits(offset, len, m->len) && memcmp(m->data + offset, bytes, len) == 0)
@@ -349,12 +349,12 @@ int rk_elf_image_finish(struct elf_image *m)
 	return 0;
 }
 
-/* ---- who uses a text ---- */
+/* ---- users of a text ---- */
 
 enum { MAX_CHAIN = 1 << 16 };
 
 struct span {
-	uint64_t from, to; /* users that begin in [from, to) are in the way */
+	uint64_t from, to; /* users that begin in [from, to) are in conflict */
 };
 
 static bool in_span(const struct span *s, uint64_t user)
@@ -362,7 +362,7 @@ static bool in_span(const struct span *s, uint64_t user)
 	return user >= s->from && user < s->to;
 }
 
-/* Bytes at an address, or false. */
+/* Reads bytes at an address; false if they are not in the file. */
 static bool load(const struct elf_image *m, uint64_t address, void *to, size_t size)
 {
 	uint64_t at, left;
@@ -373,11 +373,11 @@ static bool load(const struct elf_image *m, uint64_t address, void *to, size_t s
 	return true;
 }
 
-/* Undefined symbols come before the first hashed one: an empty table gives no count. */
+/* Undefined symbols come before the first hashed one, so an empty table does not tell the count. */
 static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t *ret)
 {
 	uint64_t at, left, buckets;
-	uint32_t head[4], highest = 0; /* head: buckets, first symbol, words of the filter, shift */
+	uint32_t head[4], highest = 0; /* head: buckets, first symbol, filter words, shift */
 
 	if (!load(m, address, head, sizeof(head)))
 		return false;
@@ -392,7 +392,7 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 			highest = symbol;
 	}
 
-	/* the chain of the highest bucket has the last symbol, and ends with an odd value */
+	/* the chain of the highest bucket contains the last symbol and ends with an odd value */
 	if (highest == 0 || highest < head[1] ||
 	    !find_address(m, buckets + (uint64_t)head[0] * sizeof(uint32_t), &at, &left))
 		return false;
@@ -408,7 +408,7 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 	return false;
 }
 
-/* The largest count of any table; false: no table has one. */
+/* The largest count that any table gives; false if none does. */
 static bool count_symbols(const struct elf_image *m, uint64_t symbols, uint64_t *ret)
 {
 	uint64_t address, n;
@@ -466,7 +466,10 @@ static bool symbols_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* One chain of versions below `address`: its names are 32 bits at `name`, the next at `next`. */
+/*
+ * Walks one chain of versions at `address`: the 32-bit name is at offset `name`, the next link at
+ * `next`.
+ */
 static bool chain_uses(const struct elf_image *m, const struct span *s, uint64_t address,
 		       uint32_t count, size_t name, size_t next)
 {
@@ -504,7 +507,7 @@ static bool needs_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* Counts a record of 16 bytes at an address as inside or outside. */
+/* Records whether a 16-byte record at this address is inside or outside. */
 static bool tell(uint64_t address, const struct span *s, bool *inside, bool *outside)
 {
 	bool in = in_span(s, address);
@@ -563,7 +566,7 @@ static bool definitions_use(const struct elf_image *m, const struct span *s)
 
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len)
 {
-	/* whoever uses the text's NUL has an empty text, and keeps it */
+	/* a user that points at the text's NUL has an empty text and keeps it */
 	struct span s = { offset, offset + len };
 
 	if (offset == 0 || m->data[m->strings_at + offset - 1] != 0)

@@ -1,9 +1,9 @@
 /*
- * launcher.c - an executable that starts another one: header, machine code, path.
+ * launcher.c - generate an executable that starts another one: header, machine code, path.
  *
- * One segment holds everything, read and execute. Its address is fixed: stack and mappings are still
- * randomized, and 1 KB of code has nothing worth finding. It has section headers because strip damages a
- * file without them.
+ * One segment holds everything, readable and executable. Its address is fixed; that is safe because
+ * the stack and mappings are still randomized and 1 KB of code has nothing useful for an attacker.
+ * It has section headers because strip damages a file without them.
  */
 #include "pack/elf/launcher.h"
 
@@ -96,7 +96,7 @@ static const char section_names[] = "\0.text\0.rodata\0.shstrtab";
 
 enum { NAME_TEXT = 1, NAME_RODATA = 7, NAME_SHSTRTAB = 15 };
 
-/* Where things are in the file. */
+/* Offsets in the file. */
 struct layout {
 	size_t texts, path, names, sections;
 };

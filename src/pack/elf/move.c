@@ -1,4 +1,4 @@
-/* move.c - which sections can move, and what must point to their new place. */
+/* move.c - decide which sections can move, and update everything that points to them. */
 #include "pack/elf/image.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static const Elf64_Phdr *segment_around(const struct elf_image *m, uint64_t at, 
 	return NULL;
 }
 
-/* Nothing but headers and dynamic entries knows where it is. */
+/* True if only headers and dynamic entries know where the section is. */
 static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 {
 	if (!(s->sh_flags & SHF_ALLOC) || (s->sh_flags & (SHF_WRITE | SHF_EXECINSTR | SHF_TLS)) ||
@@ -58,7 +58,7 @@ static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 	}
 }
 
-/* Skips the string table: it has already moved. */
+/* Skips the string table, which has already moved. */
 static bool has_bytes(const struct elf_image *m, size_t i)
 {
 	return i != m->strings_section && m->sections[i].sh_type != SHT_NOBITS &&
@@ -78,7 +78,7 @@ static bool section_moves(const struct elf_image *m, size_t i, const struct elf_
 	       b->size && is_inside(s->sh_offset, s->sh_size, b) && s->sh_offset < b->at + b->size;
 }
 
-/* Extends the block by [at, at + size); false if that begins before the wanted bytes. */
+/* Extends the block by [at, at + size); false if that starts before the wanted bytes. */
 static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t size, bool *grown)
 {
 	uint64_t from = at, to = at + size;
@@ -95,7 +95,7 @@ static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t siz
 	return true;
 }
 
-/* One round: adds everything that overlaps the wanted bytes or the block so far. */
+/* One round: adds everything that overlaps the wanted bytes or the current block. */
 static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t first,
 		       uint64_t need, bool *grown)
 {
@@ -125,8 +125,8 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 }
 
 /*
- * Are the bytes unused, and in the same segment as the table? The block's own bytes and the old
- * string table are, and zeros or the filler (X or Z) of another ELF editor.
+ * Are the bytes unused and in the same segment as the table? Unused are: the block's own bytes, the
+ * old string table, zeros, and the filler (X or Z) of another ELF editor.
  */
 static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint64_t first,
 		     uint64_t need)
@@ -145,7 +145,7 @@ static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint6
 			continue;
 		if (m->sections && (c == 0 || c == 'X' || c == 'Z'))
 			continue;
-		/* without sections zeros may belong to anything, except as padding between notes */
+		/* without section headers zeros may be data, except as padding between notes */
 		if (!m->sections && c == 0 && b->size && at < b->at && b->at - at < MAX_GAP)
 			continue;
 		return false;
@@ -153,7 +153,7 @@ static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint6
 	return true;
 }
 
-/* Dynamic entries with the address of something that may move. */
+/* Is it a dynamic entry with the address of something that may move? */
 static bool is_address(const Elf64_Dyn *d)
 {
 	switch (d->d_tag) {
@@ -206,8 +206,8 @@ static bool entries_allow(const struct elf_image *m, const struct elf_block *b, 
 }
 
 /*
- * Code may refer to a symbol that other files see, and code cannot be changed. A local symbol (of a
- * section or an ABI note) is only for people and can move.
+ * Code may refer to a symbol that other files see, and we cannot change code. A local symbol (a
+ * section symbol or ABI note) is only for people and can move.
  */
 static bool symbols_allow(const struct elf_image *m, const struct elf_block *b)
 {
@@ -242,7 +242,7 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 
 	if (!around)
 		return false;
-	b.address = around->p_vaddr - around->p_offset; /* relative, until the block is known */
+	b.address = around->p_vaddr - around->p_offset; /* relative until the block is known */
 	for (size_t i = 0; grown; i++) {
 		grown = false;
 		if (!take_round(m, &b, first, need, &grown) || b.size > limit || i > MAX_ROUNDS)
@@ -315,7 +315,7 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 	if (!m->nsections)
 		return 0;
 
-	/* keep the old headers until all are checked: they say which sections are in the block */
+	/* keep the old headers until all are checked: they tell which sections are in the block */
 	moved = rk_arena_alloc(m->arena, m->nsections * sizeof(*moved));
 	if (!moved)
 		return rk_fail_nomem(m->err);
@@ -332,7 +332,7 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 		moved[i].sh_addr += distance;
 		if (!b->free_to || from >= end)
 			continue;
-		/* clear the old place, so that the file compresses better */
+		/* clear the old place so that the file compresses better */
 		zeros = rk_arena_alloc(m->arena, (size_t)(end - from));
 		if (!zeros)
 			return rk_fail_nomem(m->err);

@@ -3,8 +3,8 @@
  *
  * Reads 32-bit and 64-bit files of either byte order, record by record, and checks each record
  * against the file's length first. It reads what a loader uses: program headers and the dynamic
- * section. Section headers only tell whether the dynamic section has bytes; a stripped file may
- * lack them.
+ * section. Section headers, which a stripped file may lack, only show whether the dynamic section
+ * has bytes.
  */
 #include "pack/elf/read.h"
 
@@ -36,7 +36,7 @@ static int broken(const struct reader *r, uint64_t offset, const char *what)
 	return rc;
 }
 
-/* The record of `size` bytes at `at`; false when it is not in the file. */
+/* The record of `size` bytes at `at`; false if it is outside the file. */
 static bool find_record(const struct reader *r, uint64_t at, size_t size, struct rk_cursor *ret)
 {
 	if (!elf_fits(at, size, r->len))
@@ -45,7 +45,7 @@ static bool find_record(const struct reader *r, uint64_t at, size_t size, struct
 	return true;
 }
 
-/* The record's next number of `bytes` bytes, in the file's byte order. */
+/* Reads the next number of `bytes` bytes from the record, in the file's byte order. */
 static uint64_t number(const struct reader *r, struct rk_cursor *c, unsigned bytes)
 {
 	const uint8_t *p = rk_cursor_take(c, bytes);
@@ -56,7 +56,7 @@ static uint64_t number(const struct reader *r, struct rk_cursor *c, unsigned byt
 	return v;
 }
 
-/* An address, offset or size: as wide as the file. */
+/* Reads an address, offset or size, which is as wide as the file's class. */
 static uint64_t word(const struct reader *r, struct rk_cursor *c)
 {
 	return number(r, c, r->wide ? 8 : 4);
@@ -81,7 +81,7 @@ static int read_segments(struct reader *r)
 
 		p->p_type = (uint32_t)number(r, &c, 4);
 		if (r->wide)
-			number(r, &c, 4); /* flags; narrow files have them further down */
+			number(r, &c, 4); /* flags; 32-bit files have them further down */
 		p->p_offset = word(r, &c);
 		p->p_vaddr = word(r, &c);
 		word(r, &c); /* physical address */
@@ -98,7 +98,7 @@ static const Elf64_Phdr *segment_of(const struct reader *r, uint32_t type)
 	return NULL;
 }
 
-/* A file of debug information has the segments' headers, but not their bytes. */
+/* A debug info file has the segment headers but not their bytes. */
 static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 {
 	size_t size = r->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
@@ -121,7 +121,7 @@ static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 	return false;
 }
 
-/* The file offset of an address, and how many bytes of the segment follow. */
+/* The file offset of an address, and how many bytes follow in the segment. */
 static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret_at,
 			 uint64_t *ret_left)
 {
@@ -151,7 +151,7 @@ static int read_text(const struct reader *r, uint64_t offset, const char **ret)
 	return 0;
 }
 
-/* The dynamic section, collected before names can be looked up. */
+/* The dynamic section, collected before we can look up names. */
 struct entries {
 	const Elf64_Dyn *v;
 	size_t n, nneeded;
@@ -243,8 +243,8 @@ static int read_names(const struct reader *r, const struct entries *d, struct rk
 }
 
 /*
- * The versions needed from other files; only counts them if `to` is NULL. Elf_Verneed and
- * Elf_Vernaux have the same 16 bytes in files of either width.
+ * The versions needed from other files; if `to` is NULL, only counts them. Elf_Verneed and
+ * Elf_Vernaux have the same 16-byte layout in 32-bit and 64-bit files.
  */
 static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 		      struct rk_elf_version *to, size_t *n)
@@ -320,7 +320,7 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 	if (rc < 0)
 		return rc;
 
-	/* the needed versions: count them first */
+	/* needed versions: count them first */
 	if (!d.has_versions || d.nversions == 0)
 		return 0;
 	if (!find_address(r, d.versions, &at, &left))

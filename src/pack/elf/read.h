@@ -10,14 +10,14 @@
 
 enum rk_elf_kind {
 	RK_ELF_NONE,   /* not ELF at all */
-	RK_ELF_EXE,    /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE; static ones too */
+	RK_ELF_EXE,    /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE; also static ones */
 	RK_ELF_SHARED, /* any other ET_DYN */
 	RK_ELF_OTHER,  /* relocatable, core, device code (EM_AMDGPU) */
 };
 
-enum { RK_ELF_TEXT_MAX = 1 << 16 }; /* bytes of any name, its end included */
+enum { RK_ELF_TEXT_MAX = 1 << 16 }; /* max bytes of a name, including its NUL */
 
-/* Is [at, at + size) inside [0, len)? The sum may overflow. */
+/* Is [at, at + size) inside [0, len)? Safe if the sum overflows. */
 static inline bool elf_fits(uint64_t at, uint64_t size, uint64_t len)
 {
 	return at <= len && size <= len - at;
@@ -27,12 +27,12 @@ struct rk_elf_version {
 	const char *file, *name; /* "libc.so.6", "GLIBC_2.34" */
 };
 
-/* Texts are the arena's or point into `data`; absent ones are NULL. */
+/* Strings are in the arena or point into `data`; missing ones are NULL. */
 struct rk_elf {
 	enum rk_elf_kind kind;
 	uint16_t machine;  /* EM_X86_64, EM_AARCH64, ... */
 	bool wide, little; /* 64 bits; byte order */
-	bool dynamic;      /* has a dynamic section: can have a RPATH */
+	bool dynamic;      /* has a dynamic section, so it can have an RPATH */
 	const char *soname, *interpreter;
 	const char *rpath, *runpath; /* DT_RPATH, DT_RUNPATH */
 	const char **needed;
@@ -41,12 +41,12 @@ struct rk_elf {
 	size_t nversions;
 };
 
-/* Is it ELF at all? Looks at the first 64 bytes. */
+/* Is it ELF? Only needs the first 64 bytes. */
 bool rk_elf_is(const void *head, size_t len);
 
 /*
- * `data` is the whole file, mapped or read; every offset in it is checked. A file that is not ELF
- * is not an error. RK_E_FORMAT with the place for a broken ELF file.
+ * `data` is the whole file, mapped or read; every offset is checked. A file that is not ELF is not
+ * an error. A broken ELF file is RK_E_FORMAT with the offset.
  */
 int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
 		struct rk_error *err);

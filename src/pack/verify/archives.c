@@ -28,7 +28,7 @@ static const char *copy_text(struct rk_proving *p, const char *s)
 	return s ? rk_arena_text(p->arena, s, strlen(s)) : NULL;
 }
 
-/* From a thread's memory into the common one; false: none left. */
+/* Copies from the thread's arena to the shared one; false: no memory. */
 static bool keep_elf(struct rk_proving *p, const struct rk_elf *elf, struct rk_proof_elf *k)
 {
 	const char *path = elf->runpath ? elf->runpath : elf->rpath;
@@ -100,11 +100,11 @@ static bool has_plain_parts(const char *path)
 struct tar {
 	struct rk_proving *p;
 	struct rk_proof_package *w;
-	const char *member; /* of the wheel; "" for an sdist */
+	const char *member; /* member of the wheel; "" for an sdist */
 	struct archive *a;
 	struct archive_entry *e;
 	char *block;
-	const char *top; /* the folder that everything is in; NULL: not known yet */
+	const char *top; /* the folder that contains everything; NULL: not known yet */
 };
 
 static void damaged(struct tar *t)
@@ -115,7 +115,7 @@ static void damaged(struct tar *t)
 		       "the archive cannot be read: %.200s", why ? why : "damaged");
 }
 
-/* True: go on. */
+/* True: continue. */
 static bool next(struct tar *t)
 {
 	int rc;
@@ -136,7 +136,7 @@ static const char *path_of(struct tar *t)
 	const char *name = archive_entry_pathname(t->e), *path;
 	size_t len;
 
-	if (!name) /* the locale may not have the characters of the name */
+	if (!name) /* the locale may not support the characters of the name */
 		name = archive_entry_pathname_utf8(t->e);
 	if (!name) {
 		rk_proof_fault(t->p, "name-encoding", t->w, t->member,
@@ -163,7 +163,10 @@ static const char *path_of(struct tar *t)
 
 /* ---- bytes ---- */
 
-/* All bytes to `to`, or to a temporary file when that is NULL. RK_E_FORMAT: reported by `damaged`. */
+/*
+ * Copies all bytes to `to`, or to a temporary file if `to` is NULL. RK_E_FORMAT: already reported
+ * by `damaged`.
+ */
 static int copy_bytes(struct tar *t, char *to, size_t room, struct rk_spill *s,
 		      struct rk_error *err)
 {
@@ -250,7 +253,7 @@ static void add_inner(struct tar *t)
 	}
 }
 
-/* Reads from a descriptor that is open at the beginning. */
+/* `fd` must be at its beginning. */
 static bool open_tar(struct tar *t, int fd)
 {
 	t->a = archive_read_new();
@@ -377,7 +380,7 @@ out:
 struct reading {
 	struct rk_sha256 sum;
 	bool begun;
-	bool archive; /* devel's: always through a temporary file */
+	bool archive; /* devel's inner archive: always goes through a temporary file */
 	uint64_t size;
 	uint8_t *bytes;
 	size_t len;
@@ -390,7 +393,7 @@ struct task {
 	const struct rk_zip_entry *e;
 	size_t file; /* in w->files */
 	bool archive;
-	struct rk_spill *spill; /* an archive's bytes, for the second stage */
+	struct rk_spill *spill; /* an archive's bytes, for the second step */
 };
 
 struct task_list {
@@ -404,7 +407,7 @@ static int take(void *arg, const void *p, size_t len, struct rk_error *err)
 	uint64_t at;
 	int rc = 0;
 
-	if (!r->begun && (r->archive || rk_elf_is(p, len))) { /* its bytes are wanted */
+	if (!r->begun && (r->archive || rk_elf_is(p, len))) { /* we need its bytes */
 		if (r->archive || r->size > KEEP_BYTES)
 			rc = rk_spill_new(NULL, &r->spill, err);
 		else if (!(r->bytes = rk_alloc((size_t)r->size + 1)))
@@ -460,7 +463,7 @@ out:
 	rk_free(r.bytes);
 }
 
-/* Adds to the package's files: nothing else may be reading them. */
+/* Adds to the package's files, so nothing else may be reading them. */
 static void read_archive(void *arg, size_t i, unsigned worker)
 {
 	struct task *t = &((struct task *)arg)[i];
@@ -480,7 +483,7 @@ static void read_archive(void *arg, size_t i, unsigned worker)
 
 /* ---- names ---- */
 
-/* Why it cannot be installed under its name, or NULL; the kind says what to report. */
+/* Why it cannot be installed under its name, or NULL. *ret_kind is the kind of finding. */
 static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_kind)
 {
 	*ret_kind = "name-bad";
@@ -495,7 +498,7 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 		if (*c & 0x80)
 			return "the name is not marked as UTF-8: other programs read it as cp437";
 	*ret_kind = "name-bad";
-	for (const char *c = e->name; *c; c++) /* also U+0085, U+2028 and U+2029 */
+	for (const char *c = e->name; *c; c++) /* also rejects U+0085, U+2028 and U+2029 */
 		if ((unsigned char)*c < 32 || !strncmp(c, "\xc2\x85", 2) ||
 		    !strncmp(c, "\xe2\x80\xa8", 3) || !strncmp(c, "\xe2\x80\xa9", 3))
 			return "the name has a character that Python treats as a line end in RECORD";
@@ -530,7 +533,7 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 	if (why)
 		rk_proof_fault(p, kind, w, e->name, "%s", why);
 	if (!why || !strcmp(kind, "name-encoding"))
-		f->path = e->name; /* lives as long as the archive is open */
+		f->path = e->name; /* valid as long as the archive is open */
 	if (S_ISLNK(e->mode))
 		rk_proof_fault(p, "member-link", w, e->name,
 			       "a symbolic link: installers would write its target as text");
@@ -549,7 +552,7 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 	};
 }
 
-/* Devel's archives first, then the largest: they take longest. */
+/* Devel's archives first, then the largest members, because they take longest. */
 static int by_size(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;

@@ -3,8 +3,8 @@
  * programs that launchers start, targets of links, and libraries under the names that programs
  * dlopen.
  *
- * A library must be found by the run path of the file that needs it. The run path of the program may help at
- * run time, but not when another program loads the file.
+ * A library must be found through the run path of the file that needs it. At run time the program's
+ * run path may help, but not if another program loads the file.
  */
 #include "pack/verify/verify.h"
 
@@ -17,12 +17,12 @@
 
 enum { MAX_HOPS = 40 };
 
-/* The files that are installed together. */
+/* Files that are installed together. */
 struct file_set {
-	struct rk_path_map map; /* number in v; `any` is a folder */
+	struct rk_path_map map; /* number in v; `any` means a folder */
 	const struct rk_proof_file **v;
 	size_t n, any;
-	struct rk_path_map names; /* last parts of paths: number in v */
+	struct rk_path_map names; /* last path components: number in v */
 };
 
 enum way_end { WAY_THERE, WAY_NOWHERE, WAY_ABSOLUTE, WAY_LEAVES, WAY_CIRCLE };
@@ -47,7 +47,7 @@ static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_pr
 		const struct rk_proof_package *w = &p->packages[f->package];
 		const struct rk_proof_package *o = &p->packages[s->v[have]->package];
 
-		/* make_set reports two files of one distribution */
+		/* make_set reports two files of the same distribution */
 		if (w != o && strcmp(w->name, o->name))
 			rk_proof_fault(p, "path-twice", w, f->path, "'%s' has it as well", o->file);
 	}
@@ -119,7 +119,7 @@ static size_t folder_of(const char *path, size_t len)
 static enum way_end walk(const struct file_set *s, const char *from, const char *rel,
 			 size_t rel_len, const struct rk_proof_file **ret)
 {
-	/* the path so far, without links; the rest, which ends with NUL */
+	/* done: resolved path so far, without links; todo: the rest, NUL-terminated */
 	char done[RK_PROOF_PATH_MAX], todo[RK_PROOF_PATH_MAX], rest[RK_PROOF_PATH_MAX];
 	size_t len = folder_of(from, strlen(from)), at = 0;
 	unsigned hops = 0;
@@ -137,7 +137,7 @@ static enum way_end walk(const struct file_set *s, const char *from, const char 
 		int joined;
 
 		at += n + (part[n] == '/');
-		/* accept a slash after a file's name: some links end with one */
+		/* accept a slash after a file name: some links end with one */
 		if (!n)
 			continue;
 		if (*ret)
@@ -167,7 +167,7 @@ static enum way_end walk(const struct file_set *s, const char *from, const char 
 			continue;
 		}
 
-		/* go on from the link's folder, with its text before the rest */
+		/* continue from the link's folder, with the link text before the rest */
 		link = rk_text_or_empty(s->v[i]->link);
 		if (link[0] == '/')
 			return WAY_ABSOLUTE;
@@ -186,12 +186,12 @@ static enum way_end walk(const struct file_set *s, const char *from, const char 
 struct closing {
 	struct rk_proving *p;
 	const struct file_set *s;
-	const struct rk_proof_package *w; /* of the file being checked */
+	const struct rk_proof_package *w; /* package of the file being checked */
 	const struct rk_proof_file *f;
-	const struct rk_proof_elf *elf; /* of the file, or of what the link leads to */
+	const struct rk_proof_elf *elf; /* of the file, or of the link's target */
 };
 
-/* Libraries of glibc and gcc are on every machine that the wheels are for. */
+/* Libraries of glibc and gcc exist on every machine that the wheels are for. */
 static bool from_system(const struct rk_proving *p, const char *name)
 {
 	static const char *const always[] = {
@@ -213,7 +213,7 @@ static bool from_system(const struct rk_proving *p, const char *name)
 
 /* ---- run paths ---- */
 
-/* What follows $ORIGIN in an entry, or NULL. */
+/* The part of an entry after $ORIGIN, or NULL. */
 static const char *behind_origin(const char *entry, size_t len, size_t *ret_len)
 {
 	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
@@ -279,7 +279,7 @@ static bool in_run_path(const struct closing *c, const char *name)
 	return false;
 }
 
-/* Searches for what it needs, starting from the folder of c->f. */
+/* Searches for all needed libraries, starting from the folder of c->f. */
 static void check_all_needed(struct closing *c)
 {
 	for (size_t k = 0; k < c->elf->nneeded; k++) {
@@ -308,7 +308,7 @@ static void check_all_needed(struct closing *c)
 
 /* ---- links and launchers ---- */
 
-/* Does the link's text stay in its tree? Then it already dangled before it was packed. */
+/* Does the link text stay in its tree? Then the link was dangling before it was packed. */
 static bool stays_in_tree(const char *path, const char *link)
 {
 	size_t depth = 0, n;
@@ -352,7 +352,7 @@ static void check_link(struct closing *c)
 			rk_proof_fault(c->p, says[how].kind, c->w, c->f->path, "%s", text);
 		return;
 	}
-	/* a library that is loaded by this name searches from here */
+	/* a library loaded by this name searches from here */
 	if (end && end->elf && end->elf->kind == RK_ELF_SHARED) {
 		c->elf = end->elf;
 		check_all_needed(c);
@@ -395,7 +395,7 @@ static void check_dlopen(struct closing *c, const struct rk_pack_kind *k)
 {
 	const char *path = c->f->path, *base = rk_base_name(path);
 	const char *tree = strchr(path, '/'), *so = strstr(base, ".so.");
-	size_t len = so ? (size_t)(so - path) + 3 : 0; /* of the path without a version */
+	size_t len = so ? (size_t)(so - path) + 3 : 0; /* length of the path without a version */
 
 	for (size_t i = 0; tree && so && i < k->naliases; i++) {
 		if (!rk_pack_glob(k->aliases[i].pattern, tree + 1) ||

@@ -18,8 +18,8 @@
 /*
  * ---- does a wheel have all programs of its kind? ----
  *
- * _dist_info.py in the wheel says which kind it is, because its name can be anything. Other
- * people's wheels do not have it and are skipped.
+ * _dist_info.py in the wheel says which kind it is, because the name can be anything. Wheels built
+ * by others do not have it and are skipped.
  */
 
 static const struct rk_pack_kind *kind_of(struct rk_proving *p, struct rk_proof_package *w)
@@ -96,7 +96,7 @@ static void check_promised(struct rk_proving *p, struct rk_proof_package *w)
 	rk_free(text);
 }
 
-/* ---- words of Python ---- */
+/* ---- Python identifiers ---- */
 
 enum { NAME_MAX_BYTES = 255 };
 
@@ -115,7 +115,7 @@ static size_t word(const char *s)
 	return n;
 }
 
-/* A word that is not a keyword. */
+/* An identifier that is not a keyword. */
 static bool importable(const char *s, size_t len)
 {
 	static const char *const keywords[] = {
@@ -132,7 +132,7 @@ static bool importable(const char *s, size_t len)
 	return len && word(s) == len;
 }
 
-/* ---- is a name defined ---- */
+/* ---- is a name defined? ---- */
 
 static bool is_name(const char *at, const char *name, size_t len)
 {
@@ -144,7 +144,7 @@ static const char *skip_blanks(const char *s)
 	return s + strspn(s, " \t");
 }
 
-/* Is the name bound by this import line? Of "a as b" that is b. */
+/* Does this import line bind the name? "a as b" binds b. */
 static bool imports(const char *s, const char *name, size_t len)
 {
 	for (; *s && *s != '\n' && *s != '#'; s++) {
@@ -189,7 +189,7 @@ static const char *after(const char *s, const char *keyword)
 	return skip_blanks(s + n);
 }
 
-/* A parenthesis after import may span several lines, which are indented. */
+/* A parenthesized import may span several lines, which are indented. */
 static bool defines(const char *text, const char *name, size_t len)
 {
 	bool importing = false;
@@ -224,7 +224,10 @@ static bool defines(const char *text, const char *name, size_t len)
 
 /* ---- sources ---- */
 
-/* The module's text from a wheel (the caller's) or an sdist (copied); NULL: it does not exist. */
+/*
+ * The module's source from a wheel (owned by the caller) or an sdist (copied); NULL: it does not
+ * exist.
+ */
 static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const char *path)
 {
 	size_t len;

@@ -1,4 +1,4 @@
-/* verify.c - check packages, each alone and all as installed together. */
+/* verify.c - check packages, each by itself and all as installed together. */
 #include "pack/verify/verify.h"
 
 #include <stdarg.h>
@@ -171,7 +171,9 @@ static void add_package(struct rk_proving *p, const char *path, unsigned group)
 						       .dist_info = "" };
 }
 
-/* Folders below are alternatives (a family each): what is above is installed with each of them. */
+/*
+ * Folders below are alternatives, one per family; packages above are installed with each of them.
+ */
 static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *err)
 {
 	struct rk_walk found = { 0 };
@@ -247,7 +249,7 @@ static void prove(struct rk_proving *p, struct rk_error *err)
 	for (unsigned g = p->groups ? 1 : 0; g <= p->groups && p->rc == 0; g++)
 		rk_proof_closure(p, g);
 
-	/* sort findings and remove duplicates, which alternative sets may have reported */
+	/* sort the findings and remove duplicates, which alternative sets may produce */
 	if (p->nfindings)
 		qsort(p->findings, p->nfindings, sizeof(*p->findings), by_place);
 	for (size_t i = 0; i < p->nfindings; i++)

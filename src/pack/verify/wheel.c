@@ -1,4 +1,7 @@
-/* wheel.c - the metadata of a wheel: its file name, METADATA, WHEEL, RECORD and platform tags. */
+/*
+ * wheel.c - check the metadata of a wheel: its file name, METADATA, WHEEL, RECORD and platform
+ * tags.
+ */
 #include "pack/verify/verify.h"
 
 #include <elf.h>
@@ -12,9 +15,9 @@
 #include "base/text.h"
 #include "pack/wheel/meta.h"
 
-/* ---- the file's name ---- */
+/* ---- file name ---- */
 
-/* The distribution's name normalised by PEP 503, for comparison. */
+/* The distribution name, normalised as in PEP 503, for comparison. */
 static const char *normal(struct rk_proving *p, const char *name, size_t len)
 {
 	const char *copy = rk_proof_text(p, name, len);
@@ -93,7 +96,7 @@ char *rk_proof_load(struct rk_proving *p, struct rk_proof_package *w, const char
 		rk_proof_stop(p, &err);
 	else if (rc == RK_E_LIMIT)
 		rk_proof_fault(p, "member-damaged", w, name, "%s", err.message);
-	return rc < 0 ? NULL : text; /* other damage was reported when its hash was computed */
+	return rc < 0 ? NULL : text; /* other damage was reported when we computed its hash */
 }
 
 /* The value of a header line at `line`, or NULL. */
@@ -127,7 +130,7 @@ const char *rk_proof_header(struct rk_proving *p, const char *text, const char *
 
 /* ---- metadata ---- */
 
-/* A mandatory member of the metadata folder; the caller frees it. */
+/* Loads a mandatory member of the metadata folder; the caller frees it. */
 static char *load_info(struct rk_proving *p, struct rk_proof_package *w, const char *name,
 		       const char **ret_path)
 {
@@ -217,7 +220,7 @@ static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 		if (!tag)
 			continue;
 		found = true;
-		/* tags with several Pythons are not split here */
+		/* do not split tags with several Pythons */
 		if (!memchr(w->tags, '.', strcspn(w->tags, "-")) && !has_tag(w, tag, len))
 			rk_proof_fault(p, "wheel-wrong", w, path,
 				       "tag '%.*s' is not in the file name", (int)len, tag);
@@ -227,7 +230,7 @@ static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 	rk_free(text);
 }
 
-/* ---- members twice ---- */
+/* ---- duplicate members ---- */
 
 static int by_path(const void *a, const void *b)
 {
@@ -268,16 +271,16 @@ static void check_twice(struct rk_proving *p, struct rk_proof_package *w)
 	rk_free(v);
 }
 
-/* ---- RECORD: every member once, with its sum and its size ---- */
+/* ---- RECORD: every member once, with its hash and size ---- */
 
 enum { CELLS = 3, SUM_TEXT = 43 }; /* 32 bytes in base 64 without padding */
 
 struct record {
 	struct rk_proving *p;
 	struct rk_proof_package *w;
-	const char *path;         /* of RECORD */
+	const char *path;         /* path of RECORD */
 	struct rk_path_map files; /* members: number in w->files */
-	bool *listed;             /* by number */
+	bool *listed;             /* indexed by file number */
 };
 
 /* The cell at *at, unquoted in place; *ret_end gets the byte that ended it. NULL: not CSV. */
@@ -358,7 +361,7 @@ static void check_sum(struct record *r, const struct rk_proof_file *f, const cha
 			       "its SHA-256 is %s, but RECORD says '%.60s'", want, sum + 7);
 }
 
-/* RECORD itself and its signatures have no sum. */
+/* RECORD itself and its signatures have no hash. */
 static bool may_lack_sum(const struct record *r, const char *path)
 {
 	size_t n = strlen(r->path);
@@ -418,7 +421,7 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 	snprintf(path, sizeof(path), "%sRECORD", w->dist_info);
 	r.path = path;
 	text = rk_proof_load(p, w, path, &len);
-	if (!text && !rk_zip_find(w->zip, path)) /* otherwise it was already reported */
+	if (!text && !rk_zip_find(w->zip, path)) /* otherwise already reported */
 		rk_proof_fault(p, "record-absent", w, path, "RECORD is missing");
 	if (!text)
 		return;
@@ -435,7 +438,7 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 		rk_proof_nomem(p);
 		goto out;
 	}
-	/* of duplicate members, check the last one: that one gets installed */
+	/* of duplicate members, check the last: that is the one that gets installed */
 	for (size_t i = 0; i < w->n; i++) {
 		ptrdiff_t k =
 			rk_path_map_find(&r.files, w->files[i].path, strlen(w->files[i].path));
@@ -486,7 +489,7 @@ void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w)
 {
 	check_twice(p, w);
 
-	/* the one folder NAME-VERSION.dist-info at the top */
+	/* the folder NAME-VERSION.dist-info at the top */
 	for (size_t i = 0; i < w->n; i++) {
 		const char *path = w->files[i].path, *slash = strchr(path, '/');
 		size_t len = slash ? (size_t)(slash - path) : 0;

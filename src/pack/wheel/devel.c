@@ -1,10 +1,10 @@
 /*
- * devel.c - the devel tree as one archive: generated headers, files by reference; optionally
+ * devel.c - write the devel tree as one archive: generated headers, files by reference; optionally
  * compressed with xz.
  *
- * Order: __init__.py, all folders (each before its content), files, links. Whoever unpacks it may turn a link
- * into a hard link once its target exists, so a link comes after all links it leads through. Only link loops
- * have no such order.
+ * Order: __init__.py, all folders (parents first), files, links. Code that unpacks it may turn a
+ * link into a hard link once its target exists, so a link comes after all links it leads through.
+ * Only link loops have no such order.
  */
 #include "pack/wheel/meta.h"
 
@@ -29,7 +29,7 @@
 enum {
 	DICT_BYTES = 2 << 20,
 	BLOCK_BYTES = 8 << 20,
-	MEMORY_BYTES = 100 << 20, /* liblzma's estimate, which is more than it uses */
+	MEMORY_BYTES = 100 << 20, /* liblzma's estimate, which is higher than the actual use */
 	CHUNK_BYTES = 256 << 10,
 };
 
@@ -162,9 +162,9 @@ struct devel {
 	const struct rk_dist *d;
 	int64_t epoch;
 	struct rk_content *out;
-	struct rk_bytes run;                /* headers that follow each other, not yet in `out` */
+	struct rk_bytes run;                /* consecutive headers, not yet in `out` */
 	const struct rk_pack_item **sorted; /* by path */
-	bool *done;                         /* links that are written, as d->items */
+	bool *done;                         /* links already written, indexed as d->items */
 	struct rk_error *err;
 };
 
@@ -184,7 +184,7 @@ static int by_path(const void *a, const void *b)
 		      (*(const struct rk_pack_item *const *)b)->path);
 }
 
-/* Items that are not written (other names of a library) may share a path with a written one. */
+/* Items that are not written (aliases of a library) may share a path with a written one. */
 static const struct rk_pack_item *find(const struct devel *v, const char *path)
 {
 	size_t lo = 0, hi = v->d->n;
@@ -205,7 +205,7 @@ static const struct rk_pack_item *find(const struct devel *v, const char *path)
 
 /* ---- members ---- */
 
-/* Moves the headers so far to the content. */
+/* Appends the collected headers to the content. */
 static int flush(struct devel *v)
 {
 	const char *bytes;
@@ -236,7 +236,7 @@ static int put_header(struct devel *v, const char *path, enum rk_tar_type type, 
 
 /* ---- folders ---- */
 
-/* Adds all folders above a path that `before` does not share. */
+/* Adds all parent folders of a path that `before` does not share. */
 static void add_parents(struct rk_list *list, const char *path, const char *before)
 {
 	const char *slash = strrchr(path, '/');
@@ -292,14 +292,14 @@ out:
 
 /* ---- links ---- */
 
-/* A path being followed: the place so far, and the rest of the link texts. */
+/* State while following a path: the current position, and the rest of the link texts. */
 struct walk {
-	struct rk_bytes at; /* in the tree, without a slash at its end */
+	struct rk_bytes at; /* position in the tree, no trailing slash */
 	const char *rest[MAX_HOPS];
 	size_t n;
 };
 
-/* The next part of the path, its length; 0 at the end. */
+/* Returns the length of the next path component; 0 at the end. */
 static size_t next_part(struct walk *w, const char **ret)
 {
 	while (w->n) {
@@ -323,7 +323,7 @@ static void go_up(struct rk_bytes *at)
 		;
 }
 
-/* The first link that `it` leads through and that is not yet written, or NULL. */
+/* The first unwritten link that `it` leads through, or NULL. */
 static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *w,
 					    const struct rk_pack_item *it)
 {
@@ -334,7 +334,7 @@ static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *
 	while ((len = next_part(w, &part))) {
 		if (len == 2 && !memcmp(part, "..", 2)) {
 			if (!w->at.len)
-				return NULL; /* out of the tree */
+				return NULL; /* leads out of the tree */
 			go_up(&w->at);
 		} else if (len != 1 || *part != '.') {
 			if (w->at.len)
@@ -355,7 +355,9 @@ static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *
 	return NULL;
 }
 
-/* Writes links that depend on no unwritten link, with `all` also the others. *any: wrote some. */
+/*
+ * Writes links that do not depend on unwritten links; with `all`, also the rest. *any: wrote some.
+ */
 static int put_ready(struct devel *v, bool all, bool *any)
 {
 	*any = false;

@@ -126,7 +126,7 @@ static int add_extra(struct rk_arena *a, struct rk_extras *e, const char *extra,
 	return 0;
 }
 
-/* "libraries-gfx94x-dcgpu": in the spelling that setuptools and pip compare. */
+/* "libraries-gfx94x-dcgpu": normalised as setuptools and pip compare extras. */
 static const char *extra_name(struct rk_arena *a, const char *logical, const char *tail)
 {
 	const char *text = rk_arena_textf(a, "%s-%.*s", logical, (int)rk_family_base(tail), tail);
@@ -134,7 +134,7 @@ static const char *extra_name(struct rk_arena *a, const char *logical, const cha
 	return text ? rk_pep503_name(a, text, '-') : NULL;
 }
 
-/* Whether a family before it has the same packages. */
+/* Does an earlier family have the same packages? */
 static bool seen(const char *const *families, size_t i)
 {
 	size_t len = rk_family_base(families[i]);
@@ -148,12 +148,12 @@ static bool seen(const char *const *families, size_t i)
 static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 		   const char *const *families, size_t n, struct rk_extras *e, struct rk_error *err)
 {
-	bool own = strstr(p->kpack ? k->dist_kpack : k->dist, "{family}"); /* one for each */
+	bool own = strstr(p->kpack ? k->dist_kpack : k->dist, "{family}"); /* one per family */
 	const char *extra = "";
 	size_t different = 0;
 	int rc;
 
-	/* device packages belong to libraries that are one package for all families */
+	/* device packages need libraries that are one package for all families */
 	if (k->role == RK_PACK_META || (own && !n) || (k->role == RK_PACK_DEVICE && !p->kpack))
 		return 0;
 	if (!k->required)
@@ -178,7 +178,7 @@ static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 	return 0;
 }
 
-/* The requirements of an extra are sorted as well. */
+/* Sorts by extra, then by requirement. */
 static int by_extra(const void *a, const void *b)
 {
 	const struct rk_extra *x = a, *y = b;
@@ -216,7 +216,7 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	int rc;
 
 	if (d->kind->role == RK_PACK_DEVICE) {
-		/* useless without the libraries they belong to, in the same version */
+		/* they are useless without the libraries of the same version */
 		const struct rk_pack_kind *k = rk_pack_table_find(p->table, "libraries");
 		const char *dist = k ? rk_kind_dist(p, k, d->family) : NULL;
 
@@ -278,7 +278,7 @@ int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 	if (rc < 0)
 		return rc;
 
-	/* the README describes a complete package: list the programs that this one lacks */
+	/* the README describes a complete package: list the programs that this one does not have */
 	for (size_t i = 0; i < d->kind->nscripts; i++) {
 		const struct rk_pack_script *s = &d->kind->scripts[i];
 
@@ -298,7 +298,7 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct rk_pack_script *const *)b)->name);
 }
 
-/* Console scripts whose program is in the package, by name; no file if there are none. */
+/* Console scripts whose program is in the package, sorted by name; no file if there are none. */
 static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
 			    const struct rk_dist *d, struct rk_error *err)
 {
@@ -349,12 +349,13 @@ int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const cha
 
 	/*
 	 * Root-Is-Purelib is true although the files are for one machine: all packages must be in
-	 * the same folder as the pure `rocm_sdk`, because run paths and links lead from one to the
-	 * other. On systems that keep platform files apart (lib64), "false" would separate them.
+	 * the same folder as the pure `rocm_sdk`, because run paths and links lead from one package
+	 * to another. "false" would separate them on systems that keep platform files apart
+	 * (lib64).
 	 */
 	rk_bytes_puts(&text, "Wheel-Version: 1.0\nGenerator: rockit " ROCKIT_VERSION
 			     "\nRoot-Is-Purelib: true\n");
-	/* "a.b" in a file name is two tags */
+	/* "a.b" in a file name means two tags */
 	for (size_t n; *tag; tag += n + (tag[n] == '.')) {
 		n = strcspn(tag, ".");
 		rk_bytes_printf(&text, "Tag: py3-none-%.*s\n", (int)n, tag);

@@ -1,6 +1,6 @@
 /*
  * meta.h - generated files of a package: metadata, Python templates, RECORD, the sdist and devel's
- * archive. Their bytes belong to the plan's arena.
+ * archive. The plan's arena owns their bytes.
  */
 #ifndef RK_META_H
 #define RK_META_H
@@ -30,13 +30,13 @@ struct rk_made_list {
 /* The wheel's file name: "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"; `tag` is the platform tag. */
 const char *rk_wheel_name(struct rk_arena *a, const struct rk_dist *d, const char *version,
 			  const char *tag);
-/* Folder of its metadata: "rocm_sdk_core-7.0.dist-info". */
+/* The metadata folder: "rocm_sdk_core-7.0.dist-info". */
 const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const char *version);
 
 /*
- * The platform folder's __init__.py and the Python files of the pure package. A device package has
- * neither, but a list of its files for the devel tree (.devel_links/TARGET.json in the platform
- * folder).
+ * Generates the platform folder's __init__.py and the Python files of the pure package. A device
+ * package has neither; it gets a list of its files for the devel tree (.devel_links/TARGET.json in
+ * the platform folder).
  */
 int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		   struct rk_error *err);
@@ -50,13 +50,14 @@ void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256
 /* The members of the meta package's sdist, in order; each path begins with "rocm-VERSION/". */
 int rk_meta_sdist(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		  struct rk_error *err);
-/* The sdist itself: tar in gzip, the same bytes for the same members. level: 1 to 9, else 9. */
+/* Writes the sdist: tar in gzip, reproducible. level: 1 to 9, anything else means 9. */
 int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
 		   struct rk_error *err);
 
 /*
- * devel: the items of `d` as one tar, links after their targets if both are in it. `*ret` has
- * pieces: generated headers, files by reference. With `xz` it is compressed into a spill first.
+ * The items of devel as one tar, with links after their targets if both are in it. `*ret` consists
+ * of pieces: generated headers, and files by reference. With `xz` it is compressed into a spill
+ * first.
  */
 int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch, bool xz,
 		 unsigned threads, const char *tmpdir, const struct rk_content **ret,
@@ -64,7 +65,7 @@ int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch,
 
 /* ---- shared helpers ---- */
 
-enum { RK_META_BYTES = 16 << 20 }; /* of one made file */
+enum { RK_META_BYTES = 16 << 20 }; /* max size of a generated file */
 
 /* Adds a member; the text is copied to the arena and `text` is released, also on failure. */
 int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
@@ -72,7 +73,10 @@ int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 
 /* ---- names ---- */
 
-/* The distribution of a kind for a family; a tail such as ":xnack+" is ignored. NULL: no memory. */
+/*
+ * The distribution name of a kind for a family; a suffix such as ":xnack+" is ignored. NULL: no
+ * memory.
+ */
 const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 			 const char *family);
 /* The families of a distribution: all, or those of a restricted meta package. */
@@ -86,19 +90,22 @@ bool rk_script_works(const struct rk_dist *d, const struct rk_pack_script *s);
 
 /* ---- Python ---- */
 
-/* A text as an ASCII Python literal; bytes that are not UTF-8 become surrogates, as in paths. */
+/*
+ * Appends a string as an ASCII Python literal; bytes that are not UTF-8 become surrogates, as in
+ * paths.
+ */
 void rk_python_repr(struct rk_bytes *out, const char *s);
 /* "pack/templates/NAME" with its @WORDS@ filled in. */
 int rk_template_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    const char *name, struct rk_error *err);
-/* The same for any text. */
+/* The same for any template text. */
 int rk_template_fill(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     const char *text, size_t len, struct rk_error *err);
 /* _dist_info.py: the template, followed by the values of this build. */
 int rk_dist_info_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     struct rk_error *err);
 
-/* METADATA, of the meta package PKG-INFO. */
+/* METADATA; in the meta package's sdist it is PKG-INFO. */
 int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    struct rk_error *err);
 
@@ -110,11 +117,14 @@ struct rk_extra {
 };
 
 struct rk_extras {
-	struct rk_extra *v; /* by extra, then by requirement */
+	struct rk_extra *v; /* sorted by extra, then by requirement */
 	size_t n, cap;
 };
 
-/* In the plan's arena. Extras for the default family and, if there are several, for each. */
+/*
+ * Allocated in the plan's arena. Extras for the default family and, if there are several, for each
+ * one.
+ */
 int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct rk_extras *ret,
 		   struct rk_error *err);
 

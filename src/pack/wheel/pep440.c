@@ -1,9 +1,9 @@
 /*
- * pep440.c - normal form of versions and names of Python packages.
+ * pep440.c - normal form of Python package versions and names.
  *
- * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], each part with several spellings. File
- * names are compared byte by byte, so each version needs one normal form. Numbers are kept as text:
- * they may be dates, or longer than any integer.
+ * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], and each part has several
+ * spellings. File names are compared byte by byte, so each version needs one normal form. Numbers
+ * are kept as text: they may be dates, or longer than any integer.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct spelling {
 	const char *word, *normal;
 };
 
-/* Longer words before those they begin with. */
+/* A word must come before its prefixes. */
 static const struct spelling pre_words[] = {
 	{ "alpha", "a" }, { "a", "a" },  { "beta", "b" }, { "b", "b" },   { "preview", "rc" },
 	{ "pre", "rc" },  { "c", "rc" }, { "rc", "rc" },  { NULL, NULL },
@@ -60,7 +60,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Digits without leading zeros; no digits mean 0. */
+/* Digits without leading zeros; no digits means 0. */
 static void number(struct reader *r)
 {
 	const char *from;
@@ -119,7 +119,7 @@ static bool release_part(struct reader *r)
 	return true;
 }
 
-/* Parts separated by dots, each a number, or letters and digits. */
+/* Dot-separated parts, each a number or letters and digits. */
 static bool local_part(struct reader *r)
 {
 	rk_bytes_put_u8(&r->out, '+');
@@ -145,7 +145,7 @@ static int read_version(struct reader *r, const char *given, struct rk_error *er
 {
 	char version[VERSION_MAX + 1] = { 0 };
 
-	/* it may come from a file: keep the error printable and on one line */
+	/* it may come from a file: keep the error message printable and on one line */
 	for (size_t i = 0; given[i]; i++)
 		version[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
 	while (is_blank(*r->at))
@@ -200,7 +200,7 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 	rc = read_version(&r, version, err);
 	if (rc < 0)
 		goto out;
-	if (r.out.len > VERSION_MAX) { /* "r" became ".post0": it may have grown */
+	if (r.out.len > VERSION_MAX) { /* it may have grown: "r" becomes ".post0" */
 		rc = too_long(err, r.out.len);
 		goto out;
 	}

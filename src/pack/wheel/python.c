@@ -1,6 +1,6 @@
 /*
  * python.c - generate Python files: those of a wheel from templates and the plan, _dist_info.py,
- * and the _rocm_init.py that frameworks built against these packages include.
+ * and the _rocm_init.py for frameworks built against these packages.
  */
 #include "pack/wheel/meta.h"
 
@@ -13,9 +13,12 @@
 #include "base/words.h"
 #include "rockit/pack.h"
 
-/* ---- texts as Python literals ---- */
+/* ---- strings as Python literals ---- */
 
-/* The UTF-8 character at s and its length. An invalid byte is a lone surrogate, as in Python paths. */
+/*
+ * Decodes the UTF-8 character at s and returns its length. An invalid byte becomes a lone
+ * surrogate, as in Python paths.
+ */
 static size_t character(const char *s, uint32_t *ret)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -225,7 +228,7 @@ static int add_template(struct rk_pack_plan *p, const struct rk_dist *d, struct 
 	return rc;
 }
 
-/* All Python templates of the kind, by name; the shared _dist_info.py is sorted in. */
+/* All Python templates of the kind, sorted by name, with the shared _dist_info.py in its place. */
 static int add_pure(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		    struct rk_error *err)
 {
@@ -257,7 +260,7 @@ static int add_pure(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_m
 
 /* ---- device packages ---- */
 
-/* The devel tree's link for a file: up to the folder of all packages, then down. */
+/* The devel tree's link for a file: up to the folder that contains all packages, then down. */
 static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *path)
 {
 	struct rk_bytes target;
@@ -278,8 +281,8 @@ static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *
 }
 
 /*
- * The folder is shared with other packages. The marker is at its top because pip removes empty
- * folders only below a folder from which it removes a file.
+ * Other packages share the folder. The marker is at its top because pip removes empty folders only
+ * below a folder from which it removes a file.
  */
 static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		     struct rk_error *err)
@@ -315,7 +318,7 @@ int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_ma
 {
 	if (d->kind->role == RK_PACK_DEVICE)
 		return add_links(p, d, out, err);
-	/* the devel package's is in its inner archive */
+	/* devel's file is in its inner archive */
 	if (d->kind->role == RK_PACK_RUNTIME) {
 		int rc = add_empty(p, out, below(p, d->platform, "__init__.py"), err);
 
@@ -327,7 +330,7 @@ int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_ma
 
 /* ---- _rocm_init.py ---- */
 
-/* All that rocm_sdk.initialize_process can load by a short name. */
+/* All libraries that rocm_sdk.initialize_process can load by a short name. */
 static const char *const known[] = { "amdhip64",
 				     "hipfile",
 				     "hiprtc",
@@ -363,8 +366,8 @@ static const char pytorch[] = "amd_comgr,amdhip64,roctx64,hiprtc,hipblas,hipfft,
 			      "hipsparselt,hipsolver,rccl,hipblaslt,miopen";
 
 /*
- * The version to lock to. A version is normalised as in the packages. With * it is a pattern that
- * is matched literally, so only characters that can be in a version are allowed.
+ * The version to lock to. A plain version is normalised as in the packages. A version with * is a
+ * pattern that is matched literally, so it may only have characters that a version can have.
  */
 static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, const char **ret,
 		     struct rk_error *err)
@@ -396,7 +399,10 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 	if (!o->minor)
 		return 0;
 
-	/* "7.0.*" for "7.0.0rc1". None for "7.0rc1": a pattern for it would match 7.01 as well. */
+	/*
+	 * "7.0.*" for "7.0.0rc1". None for "7.0rc1", because a pattern for it would also match
+	 * 7.01.
+	 */
 	at = strchr(version, '!');
 	at = at ? at + 1 : version;
 	at += strspn(at, digits);

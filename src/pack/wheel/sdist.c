@@ -32,7 +32,7 @@ static int add(struct sdist *s, const char *name, struct rk_bytes *text)
 	return rk_made_text(s->p->arena, s->out, path, text, s->err);
 }
 
-/* The packages that are always required, then a section for each extra. */
+/* Required packages first, then a section for each extra. */
 static int add_requires(struct sdist *s, struct rk_bytes *text)
 {
 	struct rk_extras e = { 0 };
@@ -55,7 +55,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct rk_made *)a)->path, ((const struct rk_made *)b)->path);
 }
 
-/* The list of source files and egg-info files; `out` has all members but this one, sorted. */
+/* The list of source files and egg-info files. `out` has all other members, sorted. */
 static int add_sources(struct sdist *s, struct rk_bytes *text)
 {
 	static const char own[] = EGG_INFO "SOURCES.txt";
@@ -142,13 +142,13 @@ static void put_le32(struct rk_bytes *out, uint32_t v)
 int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
 		   struct rk_error *err)
 {
-	/* RFC 1952: no name, no time, always "Unix" */
+	/* RFC 1952: no name, no time, OS always "Unix" */
 	static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
 	static const char zeros[2 * RK_TAR_BLOCK];
 	struct rk_bytes tar, gz;
 	int rc;
 
-	/* the file is small: for "stored" and levels above 9 use zlib's best */
+	/* the file is small: use zlib's best for "stored" and for levels above 9 */
 	if (level < 1 || level > GZIP_LEVEL)
 		level = GZIP_LEVEL;
 	rk_bytes_init(&tar, SDIST_BYTES);
