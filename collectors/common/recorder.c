@@ -1,4 +1,4 @@
-/* recorder.c - settings, starting, ending, forking, and the clocks. */
+/* recorder.c - settings, start, end, forks, and the clocks. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- ROCKIT_COLLECT, read once ---- */
 
-/* A copy: the program may change its environment. */
+/* A copy, because the program may change its environment. */
 static char settings[REC_SETTINGS];
 
 static int hex(char c)
@@ -25,7 +25,7 @@ static int hex(char c)
 	return -1;
 }
 
-/* What follows "key=", or NULL. */
+/* The text after "key=", or NULL. */
 static const char *find(const char *key)
 {
 	size_t len = strlen(key);
@@ -103,7 +103,7 @@ uint64_t rk_rec_bytes(const char *key, uint64_t otherwise)
 
 _Thread_local struct rec_thread rk_rec_self = { .generation = REC_NO_BLOCK };
 
-/* Used before the start, and where no page is cleared on fork. */
+/* Used before the start, and if no page is cleared on fork. */
 static _Atomic uint32_t plain_word;
 
 struct recorder rk_rec = { .alive = &plain_word, .clocks = ATOMIC_FLAG_INIT };
@@ -123,7 +123,7 @@ int64_t rk_rec_now(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-/* Reads the other clocks between two readings of one clock, and uses their middle. */
+/* Reads the other clocks between two readings of one clock and uses their midpoint. */
 static void bracket(struct rk_raw_clocks *c)
 {
 	int64_t before = clock_ns(CLOCK_MONOTONIC_RAW), after;
@@ -182,8 +182,8 @@ uint32_t rk_rec_tid(void)
 /* ---- forks ---- */
 
 /*
- * Leaves this process, a new child, without a file. in_call: a signal handler forked in the middle
- * of a call, and that call continues here: stop recording, and do not unmap.
+ * Runs in a new child: detaches it from the parent's file. in_call: a signal handler forked in the
+ * middle of a call, and that call continues here: stop recording, and do not unmap.
  */
 static void become_child(bool in_call)
 {
@@ -203,8 +203,8 @@ static void become_child(bool in_call)
 }
 
 /*
- * A child for which no fork handler ran (clone, _Fork): the word is cleared but the file is still
- * mapped. The lock may be held by a thread that does not exist here, with a definition half
+ * Handles a child for which no fork handler ran (clone, _Fork): the word is cleared but the file is
+ * still mapped. The lock may be held by a thread that does not exist here, with a definition half
  * written.
  */
 static void notice_child(void)
@@ -228,7 +228,7 @@ void rk_rec_unlock(void)
 	atomic_store_explicit(&rk_rec.lock, false, memory_order_release);
 }
 
-/* The lock is held during a fork, so that the child's copy of the definitions is complete. */
+/* Hold the lock during a fork so that the child's copy of the definitions is complete. */
 static void before_fork(void)
 {
 	if (!rk_rec_self.busy)
@@ -249,7 +249,7 @@ static void after_fork_child(void)
 
 /* ---- start and end ---- */
 
-/* Under the lock. */
+/* Call with the lock held. */
 static bool open_file(void)
 {
 	return rk_rec_file_open() && rk_rec_names_flush();
@@ -328,7 +328,7 @@ void rk_rec_end(void)
 	if (atomic_load(&rk_rec.header)) {
 		rk_rec_block_leave(t, true);
 		rk_rec_spares_seal();
-		rk_rec_lock(); /* nothing grows meanwhile */
+		rk_rec_lock(); /* so that nothing grows meanwhile */
 		h = atomic_load(&rk_rec.header);
 		rk_rec_file_shrink();
 		rk_rec_clocks_fill(&h->end, 16);

@@ -31,25 +31,28 @@
 /* ---- the recorder as a whole ---- */
 
 /*
- * Reads the settings and creates the file; `collector` is a short word for it ("opencl"). False
- * when there is nothing to record, or recording is impossible: every other call is then cheap and
- * does nothing. Later calls only return the result of the first.
+ * Reads the settings and creates the file; `collector` is a short name for it ("opencl"). Returns
+ * false if nothing should or can be recorded: every other call is then cheap and does nothing.
+ * Later calls only return the result of the first.
  */
 bool rk_rec_start(const char *collector);
-/* Writes the closing marks: clocks, clean end. Later records are still written. Called at exit anyway. */
+/*
+ * Writes the final clocks and marks a clean end. Records can still be written after it. Also called
+ * at exit.
+ */
 void rk_rec_end(void);
 bool rk_rec_on(void);
 
-/* The value of `key`, unescaped and terminated; false when it is not set or does not fit. */
+/* The value of `key`, unescaped and NUL-terminated; false if it is not set or does not fit. */
 bool rk_rec_setting(const char *key, char *buf, size_t cap);
-/* True for 1, false for 0, else `otherwise`. */
+/* True for 1, false for 0, `otherwise` for anything else. */
 bool rk_rec_flag(const char *key, bool otherwise);
 
 /* Records dropped so far, for any reason. */
 uint64_t rk_rec_lost(void);
 
 /*
- * A guard for collectors whose own calls may re-enter them: false when this thread is already
+ * A guard for collectors whose own calls may re-enter them. Returns false if this thread is already
  * inside. Call rk_rec_leave() after each true.
  */
 bool rk_rec_enter(void);
@@ -59,9 +62,11 @@ void rk_rec_leave(void);
 
 /* Host times are CLOCK_BOOTTIME in ns, as in rocprofv3 and the monitor. */
 int64_t rk_rec_now(void);
-uint32_t rk_rec_tid(void); /* this thread's number, without a system call after the first */
+uint32_t rk_rec_tid(void); /* this thread's id; only the first call makes a system call */
 
-/* The same moment on four clocks, the tightest of several tries; error_ns: how far it may be off. */
+/*
+ * The same moment on four clocks: the tightest of several readings. error_ns: the possible error.
+ */
 struct rk_rec_clocks {
 	int64_t boot_ns, mono_ns, raw_ns, real_ns, error_ns;
 };
@@ -77,48 +82,49 @@ uint32_t rk_rec_string(const char *text, size_t len);
 
 enum rk_rec_device_type { RK_REC_GPU = 1, RK_REC_CPU = 2, RK_REC_OTHER = 3 };
 
-/* number: the collector's, from 0. Ids of strings may be 0, numbers 0 where they are not known. */
+/* number: the collector's, from 0. String ids may be 0, and numbers are 0 if unknown. */
 struct rk_rec_device {
 	uint32_t number, type;
-	uint32_t name, vendor, driver; /* strings */
+	uint32_t name, vendor, driver; /* string ids */
 	uint32_t compute_units, clock_mhz, wave_size;
 	uint64_t memory_bytes;
-	uint32_t arch; /* string: "sm_90", if the name does not have it; else 0 */
+	uint32_t arch; /* string id: "sm_90" if the name does not include it, else 0 */
 };
 uint32_t rk_rec_device(const struct rk_rec_device *d);
 
 enum rk_rec_queue_flag { RK_REC_OUT_OF_ORDER = 1, RK_REC_PROFILING_FORCED = 2 };
 /* number: the collector's, from 0 in order of creation; never reused. */
 uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags);
-/* A queue that is the runtime's stream `number` in its context `context`. */
+/* A queue for the runtime's stream `number` in its context `context`. */
 uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context);
 
-#define RK_REC_UNKNOWN UINT32_MAX /* of registers, bytes and threads */
+#define RK_REC_UNKNOWN UINT32_MAX /* for registers, bytes and threads */
 
 struct rk_rec_function {
-	uint32_t name;   /* string */
-	uint32_t device; /* the device that the numbers are for; 0: any */
+	uint32_t name;   /* string id */
+	uint32_t device; /* the device these numbers are for; 0: any */
 	uint32_t regs, private_bytes, local_bytes;
 };
-/* A kernel as it was compiled. */
+/* A kernel as compiled. */
 uint32_t rk_rec_function(const struct rk_rec_function *f);
 
 struct rk_rec_shape {
 	uint32_t function;
 	uint32_t local_bytes; /* per workgroup, including local arguments; or RK_REC_UNKNOWN */
-	uint64_t items[3];    /* global size; 1 in dimensions that are not used */
-	uint32_t group[3];    /* local size; 0: not known */
+	uint64_t items[3];    /* global size; 1 in unused dimensions */
+	uint32_t group[3];    /* local size; 0: unknown */
 };
 /*
- * One launch configuration of it. When there is no more room: the function's id, which can be used
- * instead.
+ * One launch configuration of a function. If there is no more room, returns the function's id,
+ * which can be used instead.
  */
 uint32_t rk_rec_shape(const struct rk_rec_shape *s);
 
 /*
- * device_ns on the device's clock was boot_ns and raw_ns (CLOCK_MONOTONIC_RAW) on the host's,
- * within error_ns. Call it at the start and at the end; more often is fine (once a minute, for
- * example). Without any, times stay on the device's clock, and readers warn about it.
+ * States that device_ns on the device's clock was boot_ns and raw_ns (CLOCK_MONOTONIC_RAW) on the
+ * host's, within error_ns. Call it at the start and at the end, and in between if you like (once a
+ * minute, for example). Without any calibration, times stay on the device's clock, and readers warn
+ * about it.
  */
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns);
@@ -132,16 +138,17 @@ void rk_rec_note(const char *text, size_t len);
 void rk_rec_source_lost(uint64_t n);
 
 /*
- * One more operation was submitted to a device and will be recorded when it ends. After a crash the
- * difference shows how many records are missing. `failed` undoes it. Returns rk_rec_tid(), for the
- * record to come.
+ * Counts an operation that was submitted to a device and will be recorded when it ends. After a
+ * crash the difference shows how many records are missing. `failed` undoes it. Returns
+ * rk_rec_tid(), to be stored in the record.
  */
 uint32_t rk_rec_begun(void);
 void rk_rec_failed(void);
 
 /*
- * The device's clock. Times need not be in order; an unknown time is equal to the next one. queued
- * 0, except for kernels: the device has no times, start and end are host times (rk_rec_now()).
+ * Times on the device's clock. They need not be in order; set an unknown time to the next one.
+ * queued 0, except for kernels: the device has no times, and start and end are host times
+ * (rk_rec_now()).
  */
 struct rk_rec_times {
 	int64_t queued, submit, start, end;
@@ -149,12 +156,12 @@ struct rk_rec_times {
 
 struct rk_rec_kernel {
 	uint32_t shape, queue; /* ids */
-	uint32_t tid;          /* the launching thread; 0: the calling one; or RK_REC_UNKNOWN */
-	uint64_t correlation;  /* the number of the operation, unique in the process */
+	uint32_t tid;          /* the launching thread; 0: the calling thread; or RK_REC_UNKNOWN */
+	uint64_t correlation;  /* number of the operation, unique in the process */
 	struct rk_rec_times t;
-	uint64_t graph, graph_node; /* the runtime's numbers; graph 0: launched by itself */
+	uint64_t graph, graph_node; /* the runtime's numbers; graph 0: not launched by a graph */
 };
-/* Each of these returns true when the record is in the file. */
+/* Each of these returns true if the record is in the file. */
 bool rk_rec_kernel(const struct rk_rec_kernel *k);
 
 enum rk_rec_direction {
@@ -162,8 +169,8 @@ enum rk_rec_direction {
 	RK_REC_DEVICE_TO_HOST,
 	RK_REC_DEVICE_TO_DEVICE,
 	RK_REC_FILL,
-	RK_REC_MAP,   /* device to host, where the runtime copies at all */
-	RK_REC_UNMAP, /* host to device, also */
+	RK_REC_MAP,   /* device to host, if the runtime copies at all */
+	RK_REC_UNMAP, /* host to device, if the runtime copies at all */
 	RK_REC_MIGRATE,
 	RK_REC_HOST_TO_HOST,
 	RK_REC_PEER, /* from one device to another */
@@ -172,11 +179,11 @@ struct rk_rec_copy {
 	uint32_t direction, queue, tid;
 	uint64_t bytes, correlation;
 	struct rk_rec_times t;
-	uint32_t from, to; /* devices (ids), if direction and queue do not determine them; else 0 */
+	uint32_t from, to; /* device ids, if direction and queue do not determine them; else 0 */
 };
 bool rk_rec_copy(const struct rk_rec_copy *c);
 
-/* Markers and barriers: operations that do nothing. name: a string ("clEnqueueBarrier"). */
+/* Markers and barriers: operations without work. name: a string id ("clEnqueueBarrier"). */
 struct rk_rec_sync {
 	uint32_t name, queue, tid;
 	uint64_t correlation;
@@ -184,12 +191,12 @@ struct rk_rec_sync {
 };
 bool rk_rec_sync(const struct rk_rec_sync *s);
 
-/* A call on the calling thread, in host times. correlation: of the operation it made; 0: none. */
+/* A call on the calling thread, in host times. correlation: the operation it started; 0: none. */
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns,
 		uint64_t correlation);
-/* The same for a call of another thread, recorded later. */
+/* The same for a call on another thread, recorded later. */
 struct rk_rec_call {
-	uint32_t name, domain; /* strings; domain 0: the collector's own */
+	uint32_t name, domain; /* string ids; domain 0: the collector's own */
 	uint32_t tid;          /* or RK_REC_UNKNOWN */
 	uint64_t correlation;
 	int64_t start_ns, duration_ns;
@@ -199,28 +206,28 @@ bool rk_rec_call(const struct rk_rec_call *c);
 /* A marker of the program, in host times. */
 enum rk_rec_marker_kind { RK_REC_RANGE = 1, RK_REC_MARK = 2 };
 struct rk_rec_marker {
-	uint32_t kind, name, domain; /* strings; domain 0: none */
-	uint32_t tid;                /* 0: the calling one */
+	uint32_t kind, name, domain; /* name, domain: string ids; domain 0: none */
+	uint32_t tid;                /* 0: the calling thread */
 	int64_t start_ns, duration_ns;
 };
 bool rk_rec_marker(const struct rk_rec_marker *m);
 
-/* What the hardware counted while a kernel ran. */
+/* A hardware counter value for one kernel dispatch. */
 struct rk_rec_counter {
-	uint32_t counter, kernel; /* strings; kernel 0: not known */
+	uint32_t counter, kernel; /* string ids; kernel 0: unknown */
 	uint32_t device;          /* id */
-	uint64_t dispatch;        /* which kernel it was, from 1 */
+	uint64_t dispatch;        /* number of the kernel dispatch, from 1 */
 	double value;
 };
 bool rk_rec_counter(const struct rk_rec_counter *c);
 
-/* A program was compiled. name: a string (its options, or the kernels it has). */
+/* A program was compiled. name: a string id (its options, or its kernels). */
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns);
 
 enum rk_rec_alloc_kind { RK_REC_ALLOC = 1, RK_REC_FREE = 2 };
 bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t bytes,
 		  int64_t start_ns, int64_t duration_ns);
-/* The same, recorded later: no duration. tid may be RK_REC_UNKNOWN. */
+/* The same, recorded later without a duration. tid may be RK_REC_UNKNOWN. */
 struct rk_rec_memory {
 	uint32_t kind, device, tid;
 	uint64_t address, bytes, correlation;

@@ -28,7 +28,7 @@ static _Atomic uint64_t *place_of(uint64_t number)
 	return &rk_rec.sealed[number % nplaces()];
 }
 
-/* The pages of places that were never used take no memory. */
+/* Pages of slots that were never used take no memory. */
 bool rk_rec_sealed_open(void)
 {
 	size_t len = nplaces() * sizeof(*rk_rec.sealed);
@@ -50,7 +50,7 @@ void rk_rec_sealed_close(void)
 	rk_rec.sealed = NULL;
 }
 
-/* The number next to the index makes every value unique: see first_sealed(). */
+/* The number next to the index makes every value unique; see first_sealed(). */
 static void rec_sealed_put(uint64_t index)
 {
 	uint64_t none, number;
@@ -61,7 +61,7 @@ static void rec_sealed_put(uint64_t index)
 	} while (!atomic_compare_exchange_strong(place_of(number), &none, number << 32 | index));
 }
 
-/* A block that was first when we looked stays first as long as it is there. */
+/* A block that was first when we looked stays first until it is removed. */
 static uint64_t first_sealed(void)
 {
 	uint64_t number, value;
@@ -86,7 +86,7 @@ static uint64_t rec_sealed_get(void)
 
 	if (index)
 		return index;
-	/* The numbers show no block: search all slots. */
+	/* No block is at the expected numbers: search all slots. */
 	for (uint64_t i = 0; i < nplaces(); i++) {
 		uint64_t value = atomic_load(place_of(i));
 
@@ -99,10 +99,10 @@ static uint64_t rec_sealed_get(void)
 /* ---- blocks: taken by a thread, filled, sealed, reused ---- */
 /*
  * States: FREE or SEALED -> TAKEN -> OPEN -> SEALED. A block that is TAKEN when the process dies
- * has no valid records. Only in a window are sealed blocks taken again, in the order in which they
- * were sealed: so everything recorded after the last reused block was sealed is in the file, and
- * older records of blocks that were open then. The open block of a thread that ends is kept for the
- * next thread; otherwise short-lived threads would fill a file with blocks of three records.
+ * has no valid records. Sealed blocks are reused only in a window, in the order in which they were
+ * sealed. So the file has everything recorded after the last reused block was sealed, plus older
+ * records of blocks that were open then. When a thread ends, its open block is kept for the next
+ * thread; otherwise short-lived threads would fill the file with blocks of three records.
  */
 
 /* ---- loss ---- */
@@ -124,7 +124,7 @@ void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why)
 
 void rk_rec_source_lost(uint64_t n)
 {
-	/* in the child of a fork it would be counted in the parent's file */
+	/* in the child of a fork this would count in the parent's file */
 	if (rk_rec_on() && atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
 		count_lost(RK_RAW_SOURCE, n);
 }
@@ -156,13 +156,13 @@ void rk_rec_block_seal(struct rk_raw_block *b)
 	b->sum = rk_raw_block_sum(b, b + 1, (uint32_t)b->published);
 	__atomic_store_n(&b->state, RK_RAW_SEALED, __ATOMIC_RELEASE);
 	rk_rec_clocks_last();
-	/* it is in the file; free the program's memory */
+	/* the data is in the file; free the program's memory */
 	madvise(b, rk_rec.block_bytes, MADV_DONTNEED);
 	if (again)
 		rec_sealed_put(index_of(b));
 }
 
-/* First each unused block; then the block whose last record is oldest. */
+/* Takes unused blocks first, then the block whose last record is oldest. */
 static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why)
 {
 	uint64_t turn = atomic_fetch_add(&rk_rec.next, 1), index = rk_rec.first_data + turn;
@@ -211,7 +211,7 @@ struct rk_raw_block *rk_rec_block_take(enum rk_raw_kind kind, uint32_t tid, enum
 	return rk_rec_block_at(index);
 }
 
-/* ---- blocks without a thread ---- */
+/* ---- open blocks of ended threads ---- */
 
 static bool put_spare(struct rk_raw_block *b)
 {
@@ -287,7 +287,7 @@ static bool enter_block(struct rec_thread *t)
 		rk_rec_drop(t, why);
 		return false;
 	}
-	/* The header counts as used: pos and end refer to the payload. */
+	/* The header counts as used; pos and end refer to the payload. */
 	t->block = b;
 	t->published = b->published;
 	t->pos = (uint8_t *)(b + 1) + (uint32_t)b->published;
@@ -350,13 +350,16 @@ static bool rec_block_next(struct rec_thread *t)
 	return ok;
 }
 
-/* ---- the records ---- */
+/* ---- writing records ---- */
 /*
- * All work the same way: check that the thread still owns its block and that the largest record
- * fits, write tag, length and fields after the published bytes, then publish with one store.
+ * All record functions work the same way: check that the thread still owns its block and that the
+ * largest record fits, write tag, length and fields after the published bytes, then publish with
+ * one store.
  */
 
-/* Where the fields go, or NULL: nothing is recorded. The thread is busy until `publish`. */
+/*
+ * Returns where the fields go, or NULL if nothing is recorded. The thread is busy until `publish`.
+ */
 static inline uint8_t *prepare(struct rec_thread *t)
 {
 	if (rk_rec_busy(t))
@@ -389,7 +392,7 @@ static inline bool publish(struct rec_thread *t, enum rk_raw_tag tag, const uint
 	return true;
 }
 
-/* ---- fields that are differences ---- */
+/* ---- delta-encoded fields ---- */
 
 static inline uint8_t *put_operation(struct rec_thread *t, uint8_t *p, uint32_t tid,
 				     uint64_t correlation)
@@ -424,13 +427,13 @@ static inline uint8_t *put_host(struct rec_thread *t, uint8_t *p, int64_t start_
 	return p;
 }
 
-/* The thread of a record that another thread writes, 0: unknown; after the common fields. */
+/* The thread of a record that another thread writes, after the common fields; 0: unknown. */
 static inline uint8_t *put_tid(uint8_t *p, uint32_t tid)
 {
 	return rk_rec_varint(p, tid == RK_REC_UNKNOWN ? 0 : tid);
 }
 
-/* Nodes are numbered from their graph's number in the upper half on. */
+/* Nodes are stored relative to their graph's number in the upper half. */
 static inline uint8_t *put_graph(uint8_t *p, uint64_t graph, uint64_t node)
 {
 	p = rk_rec_varint(p, graph);
@@ -443,7 +446,7 @@ static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
-	/* a child would first touch its parent's file here */
+	/* a child could touch its parent's file here */
 	if (!h || !atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
 		return NULL;
 	return &h->stripes[t->tid % RK_RAW_STRIPES];
@@ -462,7 +465,7 @@ uint32_t rk_rec_begun(void)
 	return t->tid;
 }
 
-/* Ended: recorded, dropped or never begun. */
+/* The operation ended: recorded, dropped or never started. */
 static inline void ended(const struct rec_thread *t)
 {
 	struct rk_raw_stripe *s = stripe(t);

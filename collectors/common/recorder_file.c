@@ -1,10 +1,10 @@
 /*
- * recorder_file.c - the mapped file: how it is created and grows, and its header.
+ * recorder_file.c - the mapped file: creation, growth, and the header.
  *
  * The whole limit is mapped at once and the file grows below the mapping, so a block's address
  * never changes. Disk space is reserved before a page is touched: a full disk is then an error here
- * instead of a SIGBUS in the program. No descriptor is kept: programs close descriptors they do not
- * know, and reuse the number.
+ * instead of a SIGBUS in the program. We do not keep the descriptor open, because programs close
+ * descriptors they do not know and reuse the number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static bool reserve(int fd, uint64_t from, uint64_t to)
 	struct rlimit limit;
 	int rc;
 
-	/* Beyond the process's limit on file size the kernel sends a signal. */
+	/* Growing beyond the process's file size limit would raise a signal. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
 	    to > limit.rlim_cur) {
 		errno = EFBIG;
@@ -80,7 +80,7 @@ static bool reserve_blocks(int fd, uint64_t have, uint64_t index)
 	}
 }
 
-/* Opens the file again, if the name still refers to it. */
+/* Reopens the file if the name still refers to it. */
 static int reopen(void)
 {
 	int fd = open(rk_rec.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -121,7 +121,7 @@ bool rk_rec_file_grow(uint64_t index, bool locked)
 
 /*
  * A thread that takes a block adds to `next` and then reads `reserved`; here it is the other way
- * round, so one of the two sees the other. In a window all blocks stay.
+ * round, so at least one of the two sees the other's change. In a window all blocks stay.
  */
 void rk_rec_file_shrink(void)
 {
@@ -170,7 +170,7 @@ static void fill_ranks(struct rk_raw_header *h)
 					      "MV2_COMM_WORLD_LOCAL_RANK",
 					      "LOCAL_RANK",
 					      NULL };
-	/* a Slurm batch script has the variables but is not a rank: it has no step */
+	/* a Slurm batch script has these variables but is not a rank: it has no step */
 	bool batch = getenv("SLURM_JOB_ID") && !getenv("SLURM_STEP_ID");
 
 	h->rank = rank_of(batch ? ranks + 2 : ranks);
@@ -205,11 +205,11 @@ static void fill_header(struct rk_raw_header *h)
 	h->sum = rk_raw_sum(0, h, offsetof(struct rk_raw_header, sum));
 }
 
-/* ---- making it ---- */
+/* ---- creating it ---- */
 
 /*
- * The absolute folder with a slash, because the program may change directory. Returns its length,
- * 0: none.
+ * Writes the absolute folder with a trailing slash, because the program may change directory.
+ * Returns its length, 0 if there is none.
  */
 static size_t folder(char *path)
 {
@@ -273,7 +273,10 @@ static int make_named(size_t len)
 	return fd;
 }
 
-/* A program with little address space gets a small file, and keeps nearly all of its space. */
+/*
+ * If the program has little address space, the file is small and the program keeps most of the
+ * space.
+ */
 static bool map_file(int fd)
 {
 	struct rlimit limit;
@@ -315,7 +318,7 @@ static bool set_up(int fd)
 
 	if (block < RK_RAW_BLOCK_MIN || block > RK_RAW_BLOCK_MAX || block & (block - 1))
 		block = BLOCK_DEFAULT;
-	/* pages are given back block by block */
+	/* pages are released block by block */
 	if (block < (uint64_t)sysconf(_SC_PAGESIZE))
 		block = (uint64_t)sysconf(_SC_PAGESIZE);
 	if (limit > LIMIT_MAX)
@@ -326,7 +329,10 @@ static bool set_up(int fd)
 	if (!map_file(fd))
 		return false;
 
-	/* In a window an eighth is reserved for definitions, so that they are not overwritten. */
+	/*
+	 * In a window an eighth of the blocks is reserved for definitions, so that they are not
+	 * overwritten.
+	 */
 	share = rk_rec.nblocks / 8;
 	if (share < 1)
 		share = 1;
@@ -346,7 +352,7 @@ static bool set_up(int fd)
 	return true;
 }
 
-/* From an empty file to one with a header; closes it. */
+/* Turns an empty file into one with a header; closes the descriptor. */
 static bool complete(int fd, size_t len, bool named)
 {
 	bool ok = fd >= 0 && set_up(fd);
@@ -370,7 +376,10 @@ bool rk_rec_file_open(void)
 	bool ok = false;
 
 	if (len) {
-		/* Without a name: a process killed before the header is complete leaves nothing. */
+		/*
+		 * Unnamed, so that a process killed before the header is complete leaves nothing
+		 * behind.
+		 */
 		rk_rec.path[len] = '\0';
 		ok = complete(open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0644), len, false);
 		if (!ok)
@@ -380,7 +389,7 @@ bool rk_rec_file_open(void)
 		rk_rec.base = NULL;
 		return false;
 	}
-	/* keep this order: a file without the word belongs to the parent */
+	/* keep this order: a file whose word is not set belongs to the parent */
 	atomic_store(rk_rec.alive, rk_rec.generation);
 	atomic_store(&rk_rec.header, (struct rk_raw_header *)(void *)rk_rec.base);
 	return true;

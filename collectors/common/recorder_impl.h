@@ -1,9 +1,9 @@
 /*
- * recorder_impl.h - the parts of the recorder, for recorder*.c only.
+ * recorder_impl.h - shared by recorder*.c only.
  *
- * Who writes what: a thread writes the block it holds; everything else that changes is atomic or
- * changes under rec.lock. The lock is taken when a file is created or grows and for new
- * definitions, never to write a record.
+ * A thread writes the block it holds. Everything else that changes is atomic or changes under
+ * rec.lock. The lock is taken when a file is created or grows and for new definitions, never to
+ * write a record.
  */
 #ifndef RK_RECORDER_IMPL_H
 #define RK_RECORDER_IMPL_H
@@ -17,7 +17,7 @@
 
 #include "base/rkraw.h"
 
-#define REC_NO_BLOCK UINT32_MAX /* not the generation of any file */
+#define REC_NO_BLOCK UINT32_MAX /* never the generation of a file */
 
 enum {
 	REC_SPARE = 64, /* open blocks of ended threads that are kept for others */
@@ -25,20 +25,20 @@ enum {
 	REC_SETTINGS = 8192,
 };
 
-/* State of a thread. It owns the block while `generation` is that of the file. */
+/* Per-thread state. The thread owns the block while `generation` is the file's. */
 struct rec_thread {
 	uint32_t generation;
 	uint32_t tid;
-	uint32_t busy;   /* inside a call: a signal handler finds it set */
+	uint32_t busy;   /* inside a call; checked by calls from a signal handler */
 	uint32_t inside; /* rk_rec_enter */
 	struct rk_raw_block *block;
 	uint8_t *pos, *end;
 	uint64_t published;
-	/* the base of the next record's differences */
+	/* base values for the next record's differences */
 	uint64_t queued, host, correlation;
 	uint32_t prev_tid, types;
-	uint64_t lost; /* records since the last that was written */
-	bool keyed;    /* a destructor will report the thread's end */
+	uint64_t lost; /* records lost since the last one that was written */
+	bool keyed;    /* a destructor is registered for the thread's end */
 };
 
 extern _Thread_local struct rec_thread rk_rec_self;
@@ -62,11 +62,11 @@ struct recorder {
 	 * every child, however it was created: then no thread's generation matches any more.
 	 */
 	_Atomic uint32_t *alive;
-	atomic_uint started; /* 0 no, 1 being started, 2 done */
-	atomic_bool off;     /* for good */
+	atomic_uint started; /* 0: no, 1: starting, 2: done */
+	atomic_bool off;     /* permanently off */
 	atomic_bool lock;    /* see above */
-	uint32_t generation; /* of the file that is open or would be next */
-	pid_t pid;           /* the process of `generation` */
+	uint32_t generation; /* of the open file, or of the next one */
+	pid_t pid;           /* the process that `generation` belongs to */
 	char collector[32];
 
 	/* the file */
@@ -76,26 +76,25 @@ struct recorder {
 	uint8_t *base;
 	size_t map_bytes, block_bytes;
 	struct rk_raw_header *_Atomic header; /* NULL: not open */
-	uint64_t nblocks,
-		first_data; /* the limit; before first_data: header, definitions (window) */
+	uint64_t nblocks, first_data;         /* before first_data: header, definitions (window) */
 	bool window;
 	_Atomic uint64_t next;                     /* block to take next; window: turns */
-	_Atomic uint64_t reserved;                 /* blocks that have room on the disk */
+	_Atomic uint64_t reserved;                 /* blocks with reserved disk space */
 	_Atomic uint64_t *sealed;                  /* window: see recorder_block.c */
 	_Atomic uint64_t sealed_first, sealed_end; /* numbers */
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
-	atomic_flag clocks; /* a thread is writing header->last */
+	atomic_flag clocks; /* set while a thread writes header->last */
 	_Atomic uint64_t lost;
 };
 
 extern struct recorder rk_rec;
 
-/* A number of bytes with K, M or G; `otherwise` when it is not set or wrong. */
+/* A size with K, M or G; `otherwise` if it is not set or invalid. */
 uint64_t rk_rec_bytes(const char *key, uint64_t otherwise);
 
-/* ---- recorder_file.c: all under the lock unless stated otherwise ---- */
+/* ---- recorder_file.c: call with the lock held, unless stated otherwise ---- */
 
 /* Creates the file and its header and sets rk_rec.header; on false nothing is left behind. */
 bool rk_rec_file_open(void);
@@ -103,7 +102,7 @@ bool rk_rec_file_open(void);
 bool rk_rec_file_grow(uint64_t index, bool locked);
 /* Releases the space after the blocks in use. */
 void rk_rec_file_shrink(void);
-/* Lets go of the parent's file. */
+/* Detaches from the parent's file. */
 void rk_rec_file_forget(bool unmap);
 
 static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
@@ -113,13 +112,13 @@ static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
 
 /* ---- recorder_block.c ---- */
 
-/* A block with room for a record, or false: the record is dropped and counted. */
+/* Gives up the thread's block: seals it, or keeps it for another thread if there is enough room. */
 void rk_rec_block_leave(struct rec_thread *t, bool seal);
 void rk_rec_spares_seal(void);
-/* A fresh block; NULL and the reason when there is none. For definitions: under the lock. */
+/* A fresh block, or NULL and the reason. For definitions: call with the lock held. */
 struct rk_raw_block *rk_rec_block_take(enum rk_raw_kind kind, uint32_t tid,
 				       enum rk_raw_reason *why);
-/* A free block becomes an open one. */
+/* Turns a taken block into an open one. */
 void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t tid,
 			uint64_t sequence);
 void rk_rec_block_seal(struct rk_raw_block *b);
@@ -133,19 +132,22 @@ void rk_rec_sealed_close(void);
 /* ---- recorder_names.c ---- */
 
 bool rk_rec_names_init(void);
-/* Under the lock: writes definitions that a new file does not have yet. */
+/* Call with the lock held: writes the definitions that a new file does not have yet. */
 bool rk_rec_names_flush(void);
-void rk_rec_names_forget(void); /* the file, not the names */
+void rk_rec_names_forget(void); /* forgets the file, keeps the names */
 
 /* ---- recorder.c ---- */
 
-bool rk_rec_open_late(void); /* a child's file, at its first record; not under the lock */
+bool rk_rec_open_late(void); /* creates a child's file at its first record; call without the lock */
 void rk_rec_lock(void);
 void rk_rec_unlock(void);
 void rk_rec_clocks_fill(struct rk_raw_clocks *ret, unsigned tries);
 void rk_rec_clocks_last(void); /* updates header->last, unless another thread is doing so */
 
-/* False when this call interrupts another: then record nothing. */
+/*
+ * Returns true if this call interrupts another one; the record is then dropped. Otherwise marks the
+ * thread busy.
+ */
 static inline bool rk_rec_busy(struct rec_thread *t)
 {
 	if (t->busy) {
@@ -163,7 +165,7 @@ static inline void rk_rec_done(struct rec_thread *t)
 	t->busy = 0;
 }
 
-/* Around code that makes system calls: keeps errno, and prevents cancellation inside. */
+/* For code that makes system calls: preserves errno and prevents cancellation. */
 struct rec_slow {
 	int saved_errno, cancel;
 };
@@ -192,7 +194,7 @@ static inline uint8_t *rk_rec_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* A difference; small values of either sign are short. */
+/* Encodes a difference; small values of either sign are short. */
 static inline uint8_t *rk_rec_zigzag(uint8_t *p, uint64_t difference)
 {
 	return rk_rec_varint(p, difference << 1 ^ (0 - (difference >> 63)));

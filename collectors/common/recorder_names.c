@@ -1,10 +1,11 @@
 /*
  * recorder_names.c - definitions: strings, devices, queues, functions, shapes, calibrations.
  *
- * They are in a log in private memory, one after another, and a hash table points into it.
- * The log is written to definition blocks as it grows; the child of a fork has a copy and writes
- * all of it to its own file, so ids stay valid. An entry is added to the table after it is in the
- * file: lookups need no lock, and a record never refers to a definition that the file lacks.
+ * They are stored one after another in a log in private memory, and a hash table points into it.
+ * The log is written to definition blocks as it grows. The child of a fork has a copy and writes
+ * all of it to its own file, so ids stay valid. An entry is added to the table only after it is in
+ * the file: lookups need no lock, and a record never refers to a definition that is not in the
+ * file.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -15,11 +16,11 @@ enum {
 	LOG_BYTES = 8 << 20,
 	SLOTS = 1 << 17,
 	IDS = SLOTS / 4 * 3,
-	/* shapes (there may be very many) and calibrations leave room for names */
+	/* shapes (there may be very many) and calibrations must leave room for names */
 	SHAPE_LOG = LOG_BYTES / 4 * 3,
 	SHAPE_IDS = IDS / 4 * 3,
 	MAX_CALIBRATIONS = 1 << 15,
-	RECORD_EXTRA = 16, /* of a record besides its body: tag, length, id */
+	RECORD_EXTRA = 16, /* bytes of a record besides its body: tag, length, id */
 };
 
 struct entry {
@@ -32,7 +33,7 @@ static struct {
 	_Atomic uint64_t *slots; /* upper half of the hash, 1 + offset / 8; 0: empty */
 	size_t used, flushed;
 	uint32_t ids, calibrations;
-	struct rk_raw_block *block; /* the open one */
+	struct rk_raw_block *block; /* the open block */
 	uint8_t *pos, *end;
 	uint64_t published, nblocks;
 } names;
@@ -88,10 +89,10 @@ static const struct entry *find(uint8_t tag, const void *body, size_t len, uint6
 
 /* ---- the file ---- */
 
-/* In a window the first blocks are reserved for definitions; elsewhere any block is used. */
+/* In a window the first blocks are reserved for definitions; otherwise any block is used. */
 static bool make_room(size_t need)
 {
-	enum rk_raw_reason why; /* counted through the records that are lost with it */
+	enum rk_raw_reason why; /* counted with the records that are lost because of it */
 	struct rk_raw_block *b = NULL;
 	uint64_t index;
 
@@ -147,7 +148,7 @@ bool rk_rec_names_flush(void)
 
 /* ---- adding ---- */
 
-/* Under the lock; NULL: no room, here or in the file. */
+/* Call with the lock held. NULL: no room, in memory or in the file. */
 static const struct entry *append(uint8_t tag, const void *body, size_t len)
 {
 	struct entry *e = entry_at(names.used);
@@ -226,7 +227,7 @@ static uint32_t intern(uint8_t tag, const void *body, size_t len)
 
 /* ---- kinds ---- */
 
-/* Eleven numbers of ten bytes at most. */
+/* At most eleven numbers of ten bytes. */
 enum { BODY_BYTES = 112 };
 
 static uint32_t intern_numbers(uint8_t tag, const uint64_t *v, size_t n)
@@ -274,7 +275,7 @@ void rk_rec_note(const char *text, size_t len)
 	intern_numbers(RK_RAW_NOTE, &string, 1);
 }
 
-/* Value + 1, so that unknown is 0. */
+/* Stores value + 1, so that 0 means unknown. */
 static uint32_t known(uint32_t v)
 {
 	return v == RK_REC_UNKNOWN ? 0 : v + 1;

@@ -32,21 +32,21 @@
 #define RK_CUP_SHOWN __attribute__((visibility("default")))
 #define RK_CUP_STRING(text) rk_rec_string((text), sizeof(text) - 1)
 
-/* Set once, before the first callback can run. */
+/* Set once, before any callback can run. */
 struct rk_cup {
 	struct cupti f;
 	struct cuda driver;
-	cupti_subscriber subscriber; /* NULL: the interface without subscribers */
-	uint32_t version;            /* of CUPTI, in its own numbers */
-	uint32_t flush_ms;           /* 0: not before the end */
-	bool calls;                  /* all calls are wanted */
-	bool waits;                  /* synchronising calls are recognised by their numbers */
+	cupti_subscriber subscriber; /* NULL: this CUPTI has no subscriber API */
+	uint32_t version;            /* CUPTI's version in its own numbering */
+	uint32_t flush_ms;           /* 0: only at the end */
+	bool calls;                  /* record all calls */
+	bool waits;                  /* recognise synchronising calls by their numbers */
 };
 extern struct rk_cup rk_cup;
 
 /* ---- messages (cup_inject.c) ---- */
 
-/* One line on standard error and the same in the file. Only the first message is printed. */
+/* Prints one line to stderr and records it in the file. Only the first message is printed. */
 void rk_cup_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "CUPTI_ERROR_...", or its number. */
 const char *rk_cup_error(cupti_result rc, char buf[32]);
@@ -59,35 +59,38 @@ bool rk_cup_library_open(void);
 /* ---- the clock (cup_buffer.c) ---- */
 
 void rk_cup_clock_start(void); /* before anything is enabled */
-/* Checks with the time of a record whether CUPTI's times are host times already. */
+/* Uses the time of a record to check whether CUPTI's times are host times already. */
 void rk_cup_clock_seen(uint64_t cupti_ns);
 int64_t rk_cup_clock_host(uint64_t cupti_ns);
 /* Compares the clocks and writes a calibration for each device; once a minute is enough. */
 void rk_cup_clock_calibrate(bool last);
 
-/* ---- devices and streams (cup_record.c): of the reading thread ---- */
+/* ---- devices and streams (cup_record.c): reading thread only ---- */
 
 uint32_t rk_cup_device(uint32_t ordinal); /* 0: no room */
 void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user);
 
-/* ---- records (cup_record.c): of the reading thread ---- */
+/* ---- records (cup_record.c): reading thread only ---- */
 
-/* `bytes` are readable from `r` on. False: not a record. */
+/* `bytes` bytes are readable at `r`. Returns false if it is not a record. */
 bool rk_cup_record(const struct cupti_record *r, size_t bytes);
 
 /* ---- synchronisations (cup_record.c) ---- */
 
-/* Enables recording of synchronising calls; false: CUPTI cannot, but has another kind of record. */
+/*
+ * Enables recording of synchronising calls. False: CUPTI cannot do that, but has another kind of
+ * record.
+ */
 bool rk_cup_sync_by_calls(void);
 void rk_cup_sync_off(void);
 
 /* ---- buffers (cup_buffer.c) ---- */
 
 bool rk_cup_buffer_register(void);
-/* Reads full buffers and compares clocks; does nothing when another thread is doing so. */
+/* Reads full buffers and compares clocks; returns at once if another thread is doing so. */
 void rk_cup_buffer_read(bool last);
 bool rk_cup_buffer_waiting(void);
-/* Our callbacks so far, buffers that CUPTI has, and when the last callback ran. */
+/* Number of our callbacks so far, buffers that CUPTI holds, and when the last callback ran. */
 struct rk_cup_traffic {
 	uint64_t calls;
 	uint32_t out;
@@ -102,20 +105,20 @@ void rk_cup_thread_wake(void);
 
 /* ---- a profiler in the program (cup_library.c) ---- */
 
-/* From now on a loaded library that registers with CUPTI gets it. */
+/* From now on, a loaded library that registers with CUPTI gets it and we step aside. */
 void rk_cup_yield_watch(void);
 bool rk_cup_yielded(void);
 
 /* ---- counters instead of times (cup_launch.c) ---- */
 
 bool rk_cup_counters_wanted(void);
-void rk_cup_counters_start(void); /* prints what prevents it */
+void rk_cup_counters_start(void); /* prints the reason on failure */
 
 /* ---- the beginning and the end (cup_inject.c) ---- */
 
-bool rk_cup_begin(void); /* creates the file; called by driver and NVTX, whichever is first */
+bool rk_cup_begin(void); /* creates the file; called by the driver or NVTX, whichever is first */
 bool rk_cup_is_child(void);
-void rk_cup_switch_off(void); /* every kind of record that was switched on */
-double rk_cup_elapsed(void);  /* seconds since CUDA began */
+void rk_cup_switch_off(void); /* disables every kind of record that we enabled */
+double rk_cup_elapsed(void);  /* seconds since CUDA was initialised */
 
 #endif

@@ -16,7 +16,7 @@
 #define TRIES 8
 
 static struct {
-	atomic_int kind; /* not seen yet, host clock, CUPTI's clock */
+	atomic_int kind; /* unknown yet, host clock, or CUPTI's clock */
 	_Atomic int64_t offset;
 	int64_t start_ns, last_ns;
 	bool asked;
@@ -44,7 +44,7 @@ void rk_cup_clock_start(void)
 	clock_state.asked = rc == CUPTI_OK;
 }
 
-/* The best of several readings, each between two readings of the host clock. */
+/* The best of several readings, each taken between two readings of the host clock. */
 struct reading {
 	int64_t cupti_ns, boot_ns, error_ns;
 };
@@ -122,7 +122,7 @@ int64_t rk_cup_clock_host(uint64_t cupti_ns)
 
 enum {
 	BUFFERS = 64,
-	BYTES = 1 << 20, /* some 5000 kernels */
+	BYTES = 1 << 20, /* about 5000 kernels */
 	BYTES_MIN = 16 << 10,
 	BYTES_MAX = 64 << 20,
 };
@@ -133,7 +133,7 @@ static struct buffer {
 	_Atomic uint32_t state;
 	uint8_t *data;
 	size_t valid;
-	uint64_t turn; /* full buffers are read in the order of arrival */
+	uint64_t turn; /* to read full buffers in order of arrival */
 } buffers[BUFFERS];
 
 static size_t buffer_bytes = BYTES;
@@ -148,7 +148,7 @@ static bool change(struct buffer *b, uint32_t from, uint32_t to)
 
 /* ---- callbacks ---- */
 
-/* A buffer for CUPTI; NULL: all are in use, or there is no memory. */
+/* Gets a buffer for CUPTI; NULL: all are in use, or there is no memory. */
 static struct buffer *take(void)
 {
 	int before = errno;
@@ -201,7 +201,7 @@ static void completed(void *context, uint32_t stream, uint8_t *data, size_t size
 	while (b < buffers + BUFFERS && (atomic_load(&b->state) != OUT || b->data != data))
 		b++;
 	if (b == buffers + BUFFERS)
-		return; /* not ours: other callbacks were registered before */
+		return; /* not our buffer: other callbacks were registered before */
 	b->valid = valid < buffer_bytes ? valid : buffer_bytes;
 	b->turn = atomic_fetch_add(&turns, 1);
 	atomic_store(&b->state, FULL);
@@ -235,7 +235,7 @@ static cupti_result next_record(struct buffer *b, struct cupti_record **r)
 	return rk_cup.f.cuptiActivityGetNextRecord(b->data, b->valid, r);
 }
 
-/* Records that CUPTI dropped since the last call. */
+/* Counts records that CUPTI dropped since the last call. */
 static void count_dropped(void)
 {
 	size_t n = 0;
@@ -258,7 +258,7 @@ static void read_buffer(struct buffer *b)
 	while (good && b->valid && (rc = next_record(b, &r)) == CUPTI_OK) {
 		uintptr_t at = (uintptr_t)r, begin = (uintptr_t)b->data;
 
-		/* never backwards, never outside: do not trust CUPTI either */
+		/* never go backwards or out of bounds: do not trust CUPTI */
 		good = at >= begin && at < begin + b->valid && (!before || r > before) &&
 		       at % sizeof(uint64_t) == 0 && rk_cup_record(r, begin + b->valid - at);
 		before = r;

@@ -36,7 +36,7 @@ void rk_cup_say(const char *fmt, ...)
 	len = strlen(line);
 	rk_rec_note(line + head, len - head);
 	line[len] = '\n';
-	/* one call, so that lines of processes do not mix; a failure is ignored */
+	/* one write, so that lines of different processes do not mix; ignore failures */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
@@ -52,18 +52,18 @@ const char *rk_cup_error(cupti_result rc, char buf[32])
 }
 
 /*
- * The thread that reads buffers and does the work at the end: if that hangs in CUPTI, the program
- * still ends.
+ * The thread that reads buffers and does the work at exit. If that hangs in CUPTI, the program can
+ * still exit.
  */
 
 #define NS_PER_MS 1000000L
-#define END_MS 3000            /* how long the end of the program waits for us */
-#define STACK_BYTES (2u << 20) /* CUPTI also works on this thread */
+#define END_MS 3000            /* how long exit waits for our thread */
+#define STACK_BYTES (2u << 20) /* CUPTI also runs code on this thread */
 
 enum { NOT_STARTED, STARTED, ENDING, ENDED };
 
 static _Atomic uint32_t state;
-static _Atomic uint32_t wakes; /* what it sleeps on */
+static _Atomic uint32_t wakes; /* futex that the thread sleeps on */
 
 static void futex_wake(_Atomic uint32_t *word)
 {
@@ -81,8 +81,9 @@ static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
 }
 
 /*
- * A process has one pair of callbacks, and the last to register has it. We find that out when
- * nothing comes back: we make CUPTI write records of another kind, which need a buffer.
+ * A process has one pair of callbacks, and the last library to register owns it. To find out, we
+ * make CUPTI write records of another kind, which need a buffer, and check whether our callback is
+ * called.
  */
 static bool is_ours(void)
 {
@@ -101,7 +102,7 @@ static bool is_ours(void)
 	return after.calls != before.calls;
 }
 
-/* What the thread does at the end. */
+/* The thread's work at exit. */
 static void do_last(void)
 {
 	struct rk_cup_traffic t;
@@ -125,8 +126,8 @@ static void *helper(void *unused)
 		int64_t now_ns = rk_rec_now();
 
 		/*
-		 * Fetch buffers whose records are all complete, full or not. CUPTI's own period
-		 * would return only full buffers, which come anyway.
+		 * Fetch buffers whose records are all complete, full or not. CUPTI's own flush
+		 * period would return only full buffers, which we get anyway.
 		 */
 		if (rk_cup.flush_ms && !rk_cup_yielded() && now_ns - last_ns >= ms * NS_PER_MS) {
 			last_ns = now_ns;
@@ -183,7 +184,7 @@ void rk_cup_thread_wake(void)
 /* ---- entry point for the driver, start and end ---- */
 /*
  * cuInit() calls InitializeInjection() in the profiled process. Whatever goes wrong here, CUDA
- * starts as usual, and one line says what is not recorded.
+ * starts as usual, and we print one line about what is not recorded.
  */
 
 #define FLUSH_MS 100
@@ -198,8 +199,8 @@ bool rk_cup_is_child(void)
 }
 
 /*
- * CUDA that was initialised before a fork does not work in the child, so there is nothing to
- * record; a child that is the first to use CUDA is like any other process.
+ * CUDA that was initialised before a fork does not work in the child, so there is nothing to record
+ * there. A child that is the first to use CUDA is like any other process.
  */
 static void forked(void)
 {
@@ -220,14 +221,14 @@ bool rk_cup_begin(void)
 
 /* ---- the end ---- */
 
-/* Lets the thread do what is left, and waits for it with a limit; false: it hangs. */
+/* Lets the thread finish its work and waits for it with a limit; false: it hangs. */
 static bool cup_thread_end(void)
 {
 	int64_t until = rk_rec_now() + (int64_t)END_MS * NS_PER_MS;
 	uint32_t expected = STARTED;
 
 	if (!atomic_compare_exchange_strong(&state, &expected, ENDING)) {
-		do_last(); /* there is no thread */
+		do_last(); /* the thread was not created */
 		return true;
 	}
 	rk_cup_thread_wake();
@@ -265,9 +266,9 @@ static bool held_by(const char *who)
 }
 
 /*
- * Subscribes as one of several where possible. Elsewhere we only find out whether there is a
- * subscriber already and do not stay subscribed: records come without a subscription, and a
- * profiler in the program may want it later.
+ * Subscribes as one of several subscribers if possible. Otherwise we only check whether there is a
+ * subscriber already and do not stay subscribed: we get records without a subscription, and a
+ * profiler in the program may need it later.
  */
 static bool subscribe(void)
 {
@@ -299,8 +300,8 @@ static bool subscribe(void)
 
 static struct kind {
 	int kind;
-	const char *setting; /* NULL: always wanted */
-	bool usual;          /* without that setting */
+	const char *setting; /* NULL: always enabled */
+	bool usual;          /* default without that setting */
 	const char *what;
 	bool on;
 } kinds[] = {

@@ -1,12 +1,11 @@
 /*
  * cup_launch.c - see cup.h: counters instead of times. Each context is counted from its creation
- * on; launches are noted in order, which is the order of the profiler's ranges.
+ * on; launches are listed in order, which is the order of the profiler's ranges.
  *
- * A launch holds the lock of its context from its beginning to its end: the profiler runs kernels
- * one after another anyway, and so the order is certain. The lock of the table of contexts is never
- * held while waiting: a thread that creates a context may hold locks of the driver. Values are
- * fetched when there is no room for the next launch, around graphs, and when a context or the
- * program ends.
+ * A launch holds the lock of its context from beginning to end: the profiler serialises kernels
+ * anyway, and this makes the order certain. The lock of the context table is never held while
+ * waiting, because a thread that creates a context may hold locks of the driver. Values are fetched
+ * when there is no room for the next launch, around graphs, and when a context or the program ends.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,28 +21,28 @@
 enum { MOST_METRICS = 64, MOST_CONTEXTS = 32, MOST_LAUNCHES = 64, LIST_BYTES = 8192 };
 
 struct session {
-	_Atomic(void *) context; /* changed under the lock of the table */
-	pthread_mutex_t lock;    /* for all that follows */
+	_Atomic(void *) context; /* changed under the table's lock */
+	pthread_mutex_t lock;    /* protects everything below */
 	struct rk_range *range;
 	uint32_t device;
-	uint32_t names[MOST_LAUNCHES]; /* strings, of the launches since the last drain */
+	uint32_t names[MOST_LAUNCHES]; /* string ids of the launches since the last drain */
 	size_t n;
 };
 
 static struct {
 	struct cupti_range f;
-	char list[LIST_BYTES]; /* the names of the metrics, each terminated */
+	char list[LIST_BYTES]; /* names of the metrics, each NUL-terminated */
 	const char *metrics[MOST_METRICS];
-	uint32_t ids[MOST_METRICS]; /* strings */
+	uint32_t ids[MOST_METRICS]; /* string ids */
 	size_t n;
 	struct session sessions[MOST_CONTEXTS];
-	pthread_mutex_t lock; /* of the table */
+	pthread_mutex_t lock; /* protects the table */
 	atomic_ullong dispatch, unnamed, dropped;
-	atomic_bool refused; /* the reason for missing counters was printed */
+	atomic_bool refused; /* already printed why counters are missing */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local unsigned inside;
-static _Thread_local struct session *held; /* of the launch that this thread is in */
+static _Thread_local struct session *held; /* session of the launch that this thread is in */
 
 /* ---- settings ---- */
 
@@ -57,7 +56,7 @@ bool rk_cup_counters_wanted(void)
 static void put_row(void *user, size_t range, const double *values)
 {
 	struct session *s = user;
-	/* A graph may have any number of ranges; only a single range can be matched to a name. */
+	/* A graph may have any number of ranges; we can only match a name to a single range. */
 	uint32_t name = range < s->n ? s->names[range] : 0;
 	uint64_t dispatch = atomic_fetch_add(&all.dispatch, 1) + 1;
 
@@ -86,7 +85,7 @@ static void say_trouble(const char *what, const struct rk_range_trouble *t)
 		   t->what[0] ? ": " : "", t->what, advice[0] ? "; " : "", advice);
 }
 
-/* Frees what the lock protects; the slot in the table stays taken. */
+/* Frees everything the lock protects; the slot in the table stays taken. */
 static void end_counting(struct session *s)
 {
 	rk_range_close(s->range);
@@ -121,7 +120,7 @@ static struct session *session_of(const void *context)
 	return NULL;
 }
 
-/* Claims a slot for a context; NULL when the table is full or the context has one. */
+/* Claims a slot for a context; NULL if the table is full or the context already has one. */
 static struct session *claim(void *context)
 {
 	struct session *s = NULL;
@@ -138,7 +137,7 @@ static struct session *claim(void *context)
 	return s;
 }
 
-/* The chip may lack a metric: it is reported, and the others are counted. */
+/* Removes a metric that the chip does not have and reports it; the others are counted. */
 static bool drop_metric(const char *name)
 {
 	for (size_t i = 0; i < all.n; i++) {
@@ -153,7 +152,7 @@ static bool drop_metric(const char *name)
 	return false;
 }
 
-/* Another context is counting with this list, so it cannot change. */
+/* Is another context counting with this list? Then it cannot change. */
 static bool any_other(const struct session *s)
 {
 	for (size_t i = 0; i < MOST_CONTEXTS; i++)
@@ -201,7 +200,7 @@ static bool is_graph(uint32_t cbid)
 	return cbid == CUPTI_CALL_GRAPH || cbid == CUPTI_CALL_GRAPH_PTSZ;
 }
 
-/* The profiler's own calls come here too: they are skipped. */
+/* Also called for the profiler's own calls, which are skipped. */
 static void on_launch(uint32_t cbid, const struct cupti_call *c)
 {
 	struct session *s;
@@ -248,7 +247,7 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
 
 /* ---- the beginning and the end ---- */
 
-/* A launch that hangs holds the lock: then its values are not fetched. */
+/* A launch that hangs holds the lock; its values are not fetched then. */
 static void at_end(void)
 {
 	inside++;
@@ -305,7 +304,7 @@ void rk_cup_counters_start(void)
 	cupti_result rc;
 	Dl_info where;
 
-	/* The library that has the functions of rk_cup.f. */
+	/* the library that provides rk_cup.f */
 	memcpy(&at, &rk_cup.f.cuptiGetVersion, sizeof(at));
 	if (at && dladdr(at, &where) && where.dli_fname)
 		lib = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);

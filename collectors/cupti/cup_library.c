@@ -1,9 +1,9 @@
 /*
  * cup_library.c - see cup.h: finding CUPTI.
  *
- * The one that the program has loaded, else one next to the program's CUDA libraries, else one that
- * the loader finds, else the toolkit's; in each place the newest that works with the driver. A
- * CUPTI of a newer major release than the driver does not work; an older one does.
+ * We use the CUPTI that the program has loaded, else one next to the program's CUDA libraries, else
+ * one that the loader finds, else the toolkit's; in each place the newest that works with the
+ * driver. A CUPTI with a newer major release than the driver does not work; an older one does.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -45,7 +45,7 @@ static const char *fill_cupti(void *lib, struct cupti *f)
 	return missing;
 }
 
-/* CUPTI's version numbers: 18 is 11.8, and 12.0 too; then one for each release up to 12.9. */
+/* CUPTI's version numbers: 18 is both 11.8 and 12.0; then one number per release up to 12.9. */
 static int major_of(uint32_t api)
 {
 	if (api >= FIRST_DATED_API)
@@ -93,7 +93,7 @@ static bool use(const char *path, int flags)
 
 /* ---- places ---- */
 
-/* Tries all possible releases in `dir` and in `below` it; "": where the loader looks. */
+/* Tries all possible releases in `dir`/`below`; "" means the loader's search path. */
 static bool use_in(const char *dir, const char *below, int flags)
 {
 	static const char *const names[] = {
@@ -114,7 +114,7 @@ static bool use_in(const char *dir, const char *below, int flags)
 	return false;
 }
 
-/* Starts from a folder of CUDA's libraries: pip's packages, a toolkit with or without targets. */
+/* Starts from a folder with CUDA libraries: pip packages, or a toolkit with or without targets. */
 static bool use_beside(const char *dir)
 {
 	static const char *const below[] = {
@@ -176,7 +176,7 @@ bool rk_cup_library_open(void)
 	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	bool found, is_named = rk_rec_setting("cupti", named, sizeof(named));
 
-	/* All of the driver's functions may be missing. */
+	/* any of the driver's functions may be missing */
 	if (!lib)
 		lib = RTLD_DEFAULT;
 #define LOOK_UP_DRIVER(required, returns, name, parameters) \
@@ -230,7 +230,7 @@ bool rk_cup_yielded(void)
 
 /* ---- the call ---- */
 
-/* What CUPTI does when no clock is set. */
+/* What CUPTI uses if no clock is set. */
 static uint64_t wall(void)
 {
 	struct timespec t;
@@ -282,7 +282,7 @@ static uintptr_t replacement(const char *name)
 
 /* ---- who may make it ---- */
 
-/* The parts of an object that we need; addresses in memory. */
+/* The parts of a loaded object that we need; addresses are in memory. */
 struct object {
 	const ElfW(Dyn) * dynamic;
 	const ElfW(Sym) * symbols;
@@ -290,7 +290,7 @@ struct object {
 	uintptr_t base, readonly, readonly_end;
 };
 
-/* A value from the dynamic section; 0: not there. */
+/* A value from the dynamic section; 0: missing. */
 static uintptr_t value(const struct object *o, ElfW(Sxword) tag)
 {
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)

@@ -72,7 +72,7 @@ static bool failed(struct rk_range_trouble *t, const char *step, int code)
 	return code != 0;
 }
 
-/* Calls a function with its struct, whose size ends with the member `last`; true on failure. */
+/* Calls a function with its struct, whose size ends after the member `last`; true on failure. */
 #define CALL(r, t, function, p, last)                                  \
 	((p).bytes = offsetof(__typeof__(p), last) + sizeof((p).last), \
 	 failed((t), #function, (r)->f->function(&(p))))
@@ -106,7 +106,7 @@ static bool make_host(struct rk_range *r, const char **names, size_t n, struct r
 	return false;
 }
 
-/* One bad name makes the call fail: find out which. */
+/* One bad name makes the whole call fail: find out which. */
 static void name_culprit(struct rk_range *r, struct rk_range_trouble *t)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -202,7 +202,7 @@ static bool make_all(struct rk_range *r, struct rk_range_trouble *t)
 		return false;
 	snprintf(r->chip, sizeof(r->chip), "%s", chip.name ? chip.name : "");
 
-	/* Which counters are available on this machine; missing permissions show up here first. */
+	/* asks which counters this machine has; missing permissions show up here first */
 	if (CALL(r, t, availability, p, image))
 		return false;
 	if (!p.image_bytes || p.image_bytes >> 20 > IMAGE_MAX_MIB)

@@ -1,5 +1,5 @@
 /*
- * cup_record.c - see cup.h: turns CUPTI's records into ours: devices, shapes, synchronisations and
+ * cup_record.c - see cup.h: convert CUPTI's records to ours: devices, shapes, synchronisations and
  * the rest.
  */
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 enum { DEVICES = 64, CONTEXTS = 256, STREAMS = 1024, NONE = DEVICES };
 
-static uint32_t devices[DEVICES];   /* ids of the recorder by ordinal */
-static uint8_t device_of[CONTEXTS]; /* ordinal + 1, by number of the context */
+static uint32_t devices[DEVICES];   /* recorder ids by ordinal */
+static uint8_t device_of[CONTEXTS]; /* ordinal + 1, indexed by context number */
 
 static struct {
 	uint32_t device, context, stream, id;
-} streams[STREAMS]; /* the last with this hash; id 0: none */
+} streams[STREAMS]; /* cache with one entry per hash; id 0: empty */
 
 static uint32_t attribute(int device, int which)
 {
@@ -116,7 +116,7 @@ static uint32_t cup_stream(uint32_t device, uint32_t context, uint32_t stream)
 enum {
 	NAMES = 2048,
 	SHAPES = 4096,
-	TEXT_BYTES = 1 << 20, /* of names that are kept here for comparison */
+	TEXT_BYTES = 1 << 20, /* bytes of names kept for comparison */
 	NAME_MAX_BYTES = 8000,
 };
 
@@ -125,7 +125,7 @@ struct name {
 	uint32_t id;
 };
 
-/* Everything that makes a shape, without padding, so that it can be compared as bytes. */
+/* Everything that defines a shape, without padding, so that it can be compared as bytes. */
 struct key {
 	uint32_t name, device, registers, local;
 	uint64_t shared;
@@ -218,15 +218,15 @@ static uint32_t cup_kernel_shape(const struct cupti_kernel *r)
 /* ---- synchronisations ---- */
 /*
  * CUPTI has records for them, but to write those it inspects every launch: 2.6 us each, more than
- * everything else together. From CUDA 12.6 on single functions can be recorded, and only a handful
- * synchronise: then we record their calls instead, and launches cost nothing extra.
+ * everything else together. Since CUDA 12.6 single functions can be recorded, and only a few of
+ * them synchronise. So we record their calls instead, and launches have no extra cost.
  */
 
-/* What the functions wait for. */
+/* The functions that wait, and what they wait for. */
 static const struct wait {
-	uint32_t kind; /* of the call's record */
+	uint32_t kind; /* kind of the call's record */
 	uint32_t cbid;
-	uint32_t since; /* the first release of CUPTI with this number; older ones are not asked for it */
+	uint32_t since; /* first CUPTI release with this number; not requested from older ones */
 	uint32_t type;
 } waits[] = {
 #define DRIVER(name) CUPTI_KIND_DRIVER, CUPTI_DRIVER_##name
@@ -318,8 +318,9 @@ static void put(uint32_t type, uint64_t start, uint64_t end, struct rk_rec_sync 
 }
 
 /*
- * The runtime's function calls the driver's, and both records have the same number: it is one wait.
- * They are written one after the other, but other threads may write in between.
+ * The runtime function calls the driver function, and both records have the same correlation
+ * number: it is one wait. They are written one after the other, but other threads may write in
+ * between.
  */
 static bool is_new(const struct cupti_api *r)
 {
@@ -335,7 +336,7 @@ static bool is_new(const struct cupti_api *r)
 	return true;
 }
 
-/* On the reading thread: records the call if it synchronises. */
+/* Runs on the reading thread. Records the call if it synchronises. */
 static void cup_sync_call(const struct cupti_api *r)
 {
 	const struct wait *w = waits;
@@ -349,14 +350,14 @@ static void cup_sync_call(const struct cupti_api *r)
 
 /* ---- records ---- */
 
-/* When it was submitted to the device is unknown. */
+/* The time of submission is unknown. */
 static struct rk_rec_times times(uint64_t start, uint64_t end)
 {
 	return (struct rk_rec_times){ (int64_t)start, (int64_t)start, (int64_t)start,
 				      (int64_t)end };
 }
 
-/* CUPTI has no times for it: it did run, but nothing can be recorded. */
+/* CUPTI has no times for it: it ran, but we cannot record it. */
 static bool timeless(uint64_t start, uint64_t end)
 {
 	if (start && end)
@@ -399,7 +400,7 @@ static uint32_t direction(uint8_t copy_kind)
 	return copy_kind < sizeof(directions) ? directions[copy_kind] : 0;
 }
 
-/* What copies and fills have in common; their records are laid out differently. */
+/* Common part of copies and fills, whose records have different layouts. */
 static void put_copy(struct rk_rec_copy c, uint64_t start, uint64_t end, uint32_t queue)
 {
 	rk_cup_clock_seen(start);
@@ -453,7 +454,7 @@ static void sync_record(const void *record)
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
-	/* Unknown for a stream of a context whose device is not known yet. */
+	/* unknown for a stream of a context whose device is not known yet */
 	if (r->context < CONTEXTS && device_of[r->context] && r->stream != CUPTI_NO_STREAM)
 		s.queue = cup_stream(device_of[r->context] - 1u, r->context, r->stream);
 	put(r->type, r->start, r->end, s);
@@ -463,7 +464,7 @@ static void sync_record(const void *record)
 
 enum { CALLS = 2048, UNKNOWN_CALL = 0 };
 
-/* "cudaLaunchKernel_v7000" is known as cudaLaunchKernel. */
+/* Strips the version: "cudaLaunchKernel_v7000" is known as cudaLaunchKernel. */
 static uint32_t call_name(int domain, uint32_t cbid)
 {
 	static uint32_t known[2][CALLS];
@@ -528,7 +529,7 @@ bool rk_cup_record(const struct cupti_record *r, size_t bytes)
 {
 	static const struct {
 		uint32_t kind;
-		size_t bytes; /* that we look at */
+		size_t bytes; /* bytes that we access */
 		void (*take)(const void *record);
 	} kinds[] = {
 		{ CUPTI_KIND_CONCURRENT_KERNEL, sizeof(struct cupti_kernel), kernel },
@@ -552,5 +553,5 @@ bool rk_cup_record(const struct cupti_record *r, size_t bytes)
 		kinds[i].take(r);
 		break;
 	}
-	return true; /* kinds that we did not ask for are skipped */
+	return true; /* skip kinds that we did not enable */
 }

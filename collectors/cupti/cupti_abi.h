@@ -18,7 +18,7 @@
 
 enum {
 	CUPTI_OK = 0,
-	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records */
+	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in the buffer */
 	CUPTI_NOT_COMPATIBLE = 14,
 	CUPTI_INVALID_KIND = 21,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
@@ -58,7 +58,7 @@ enum {
 	CUPTI_SYNC_CONTEXT,
 };
 
-/* The functions that synchronise, by the numbers that calls have. */
+/* Numbers of the functions that synchronise, as in call records. */
 enum {
 	CUPTI_DRIVER_cuCtxSynchronize = 17,
 	CUPTI_DRIVER_cuEventSynchronize = 121,
@@ -81,7 +81,7 @@ enum { CUPTI_MEMORY_ALLOCATION = 1, CUPTI_MEMORY_RELEASE = 2 };
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 enum { CUPTI_FLUSH_FORCED = 1, CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_ATTR_TIMESTAMP = 22 };
 
-#define CUPTI_NO_STREAM UINT32_MAX /* of synchronisations with all streams */
+#define CUPTI_NO_STREAM UINT32_MAX /* in synchronisations with all streams */
 
 /* ---- records ---- */
 
@@ -171,7 +171,7 @@ struct cupti_subscriber_params {
 	uint8_t allow_multiple, unused[7];
 };
 
-/* X(required, returns, name, parameters): the members of struct cupti. */
+/* X(required, return type, name, parameters): the members of struct cupti. */
 #define CUPTI_FUNCTIONS(X)                                                                         \
 	X(1, cupti_result, cuptiGetVersion, (uint32_t *))                                          \
 	X(1, cupti_result, cuptiActivityRegisterCallbacks, (cupti_requested *, cupti_completed *)) \
@@ -214,7 +214,7 @@ struct cupti {
 #undef CUPTI_MEMBER
 };
 
-/* ---- the driver: only asked about devices ---- */
+/* ---- the driver: only used to query devices ---- */
 
 enum {
 	CUDA_ATTR_WARP_SIZE = 10,

@@ -1,9 +1,9 @@
 /*
  * cupti_nvtx.c - see cup.h: NVTX ranges and marks as markers, in host times.
  *
- * Push and pop are matched by thread and domain; open pushes are in a small stack of the thread.
- * Ranges that are started and ended, by any threads, are in a table of the process. Domains and
- * registered strings need no table: their handles are ids of the recorder's strings.
+ * Push and pop are matched by thread and domain; open pushes are in a small per-thread stack.
+ * Ranges that any thread can start and end are in a per-process table. Domains and registered
+ * strings need no table: their handles are string ids of the recorder.
  */
 #include <string.h>
 
@@ -162,14 +162,14 @@ static int pop(uint32_t domain)
 enum { NO_RANGE = 0, TAKEN = 1 };
 
 static struct range {
-	_Atomic uint64_t id; /* NO_RANGE, TAKEN, or the number the program has */
+	_Atomic uint64_t id; /* NO_RANGE, TAKEN, or the number that the program got */
 	int64_t start_ns;
 	uint32_t name, domain, tid;
 } ranges[RANGES];
 
 static _Atomic uint64_t numbers;
 
-/* Nothing is recorded for a number without a slot. */
+/* A range that gets no slot still gets a number, but is not recorded. */
 static uint64_t range_start(uint32_t name, uint32_t domain)
 {
 	uint64_t n = atomic_fetch_add(&numbers, 1) + 1;
@@ -359,7 +359,7 @@ static bool fill(const struct nvtx_callbacks *c, int module)
 	return true;
 }
 
-/* 0: NVTX continues as if no tool were there. */
+/* Returning 0 makes NVTX continue as if there were no tool. */
 RK_CUP_SHOWN int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
 	const struct nvtx_callbacks *c = get_table ? get_table(NVTX_TABLE_CALLBACKS) : NULL;

@@ -1,9 +1,9 @@
 /*
- * cupti_range_abi.h - our declarations of CUPTI's range profiler (CUDA 12.6 on).
+ * cupti_range_abi.h - our declarations of CUPTI's range profiler (CUDA 12.6 and later).
  *
  * Every call takes one struct that begins with its size, which tells the library how much of it we
- * know: later releases append. The size ends with the last member, not with the padding behind it.
- * tests/sim/cuda/range_layout.py compares all with NVIDIA's headers.
+ * know: later releases append members. The size ends with the last member, without the padding
+ * after it. tests/sim/cuda/range_layout.py compares everything with NVIDIA's headers.
  */
 #ifndef RK_CUPTI_RANGE_ABI_H
 #define RK_CUPTI_RANGE_ABI_H
@@ -42,7 +42,7 @@ struct cupti_availability_params {
 	size_t bytes;
 	void *priv;
 	void *context;
-	size_t image_bytes; /* in and out: asked with no image, the size that it needs */
+	size_t image_bytes; /* in and out: without an image, the call returns the required size */
 	uint8_t *image;
 };
 
@@ -175,7 +175,7 @@ struct cupti_info_params {
 	size_t ranges; /* out */
 };
 
-/* Our name, CUPTI's, and what it takes. */
+/* Our name, CUPTI's name, and the parameter struct. */
 #define CUPTI_RANGE_FUNCTIONS(X)                                                                 \
 	X(initialize, "cuptiProfilerInitialize", struct cupti_init_params)                       \
 	X(chip, "cuptiDeviceGetChipName", struct cupti_chip_params)                              \
@@ -197,7 +197,7 @@ struct cupti_info_params {
 	X(image, "cuptiRangeProfilerCounterDataImageInitialize", struct cupti_image_params)      \
 	X(info, "cuptiRangeProfilerGetCounterDataInfo", struct cupti_info_params)
 
-/* Up to the end of the last member that we know. */
+/* The size up to the end of the last member that we know. */
 #define CUPTI_RANGE_BYTES(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 
 struct cupti_range {

@@ -1,9 +1,10 @@
 /*
  * nvtx_abi.h - our declarations of the parts of NVTX that we use.
  *
- * Each copy of NVTX in a process (it is a header) loads NVTX_INJECTION64_PATH at its first use and
- * calls InitializeInjectionNvtx2() with a way to its tables of function pointers, where an injected
- * library puts its own. tests/sim/cupti_layout.py compares all of it with NVIDIA's headers.
+ * NVTX is a header, so a process may have several copies of it. Each copy loads
+ * NVTX_INJECTION64_PATH at its first use and calls InitializeInjectionNvtx2() with a function that
+ * returns its tables of function pointers, where an injected library puts its own functions.
+ * tests/sim/cupti_layout.py compares all of it with NVIDIA's headers.
  */
 #ifndef RK_NVTX_ABI_H
 #define RK_NVTX_ABI_H
@@ -43,7 +44,7 @@ enum {
 };
 
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_UNICODE = 2, NVTX_MESSAGE_REGISTERED = 3 };
-#define NVTX_NO_TRACKING (-2) /* what push and pop return when there is no level */
+#define NVTX_NO_TRACKING (-2) /* returned by push and pop if there is no level */
 
 struct nvtx_attributes {
 	uint16_t version, size;
@@ -64,7 +65,7 @@ typedef void nvtx_function(void);
 
 struct nvtx_callbacks {
 	size_t bytes;
-	/* *table[i] is where function i is put. */
+	/* *table[i] is the slot for function i */
 	int (*module_table)(int module, nvtx_function ****table, unsigned *size);
 };
 

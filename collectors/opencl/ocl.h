@@ -33,58 +33,62 @@
 #define RK_OCL_DEVICES 256
 #define RK_OCL_QUEUES 4096
 #define RK_OCL_KERNELS 32768
-#define RK_OCL_PENDING (1u << 20) /* running commands of all queues together */
+#define RK_OCL_PENDING (1u << 20) /* running commands of all queues */
 #define RK_OCL_MAPPINGS 1024
-#define RK_OCL_PROPS 16 /* words of a queue's list of properties, its end included */
+#define RK_OCL_PROPS 16 /* max words of a queue's property list, including the end */
 
-/* Set once, before the first call can come. */
+/* Set once, before the first call. */
 struct rk_ocl {
 	cl_icd_dispatch target;
-	cl_icd_dispatch inner; /* the target with our wrappers in place, below those of ocl_layer.c */
+	cl_icd_dispatch inner; /* the target with our wrappers, below those of ocl_layer.c */
 	bool api;              /* record every call */
-	bool count_only;       /* for measurements: track commands, record none */
-	bool alone;            /* for measurements: the application's threads do all work */
+	bool count_only;       /* for measurements: track commands but record none */
+	bool alone;            /* for measurements: the application's threads do all the work */
 };
 extern struct rk_ocl rk_ocl;
 
 /* ---- tables of handles (ocl_device.c) ---- */
 
 /*
- * The place of `key` in an open-addressed table of `cap` keys (a power of two), or `cap` when it is
- * not there; claim: it is put there when there is room. Keys are never removed: runtimes reuse
- * addresses, so the table stays as small as the largest number of handles at one time.
+ * Finds the slot of `key` in an open-addressed table of `cap` keys (a power of two). Returns `cap`
+ * if it is missing; with `claim` it is added if there is room. Keys are never removed: runtimes
+ * reuse addresses, so the table only needs room for the handles that exist at the same time.
  */
 uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bool claim);
 
 /* ---- devices and their clocks (ocl_device.c) ---- */
 
 struct rk_ocl_device {
-	_Atomic uint32_t number; /* from 1 in order of appearance; 0: free */
-	_Atomic uint32_t id;     /* of the recorder; 0: not described yet */
-	_Atomic uint32_t asked;  /* commands seen, to take a sample of the clock now and then */
+	_Atomic uint32_t number; /* from 1 in order of first use; 0: free */
+	_Atomic uint32_t id;     /* recorder id; 0: not described yet */
+	_Atomic uint32_t asked;  /* commands seen, to decide when to sample the clock */
 	_Atomic bool has_timer;  /* clGetDeviceAndHostTimer() works */
 	_Atomic(void *) suggest; /* clGetKernelSuggestedLocalWorkSizeKHR, or NULL */
 	_Atomic(void *) amd;     /* clGetKernelInfoAMD, or NULL */
 	_Atomic bool intel;      /* it supports Intel's kernel queries */
-	/* The device whose timer is read: sub-devices can be released, their parent cannot. */
+	/* The device whose timer we read: sub-devices can be released, their parent cannot. */
 	_Atomic(cl_device_id) root;
-	_Atomic int64_t read_ns; /* when the timer was read last */
+	_Atomic int64_t read_ns; /* when we last read the timer */
 	cl_device_id handle;
-	/* Of whoever has set `busy`: the best sample that is not written yet (error 0: none), when
-	 * one was written last, and how good it was. */
+	/*
+	 * Owned by the thread that set `busy`: the best sample not written yet (error 0: none),
+	 * when one was last written, and how good it was.
+	 */
 	_Atomic bool busy;
 	int64_t device_ns, boot_ns, error_ns;
 	int64_t written_ns, written_error_ns;
 };
 
-/* NULL when the table is full. */
+/* NULL if the table is full. */
 struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle);
-/* Whether to bracket the next command of the device with host times. Often at first, then rarely. */
+/*
+ * Should the next command of the device be bracketed with host times? Often at first, then rarely.
+ */
 bool rk_ocl_device_due(struct rk_ocl_device *d);
-/* The device's clock read device_ns at some time in the width_ns after before_ns. */
+/* The device clock read device_ns at some time within width_ns after before_ns. */
 void rk_ocl_device_sample(struct rk_ocl_device *d, int64_t device_ns, int64_t before_ns,
 			  int64_t width_ns);
-/* Writes what is known of each device's clock; `last` for the end of the program. */
+/* Writes the calibration of each device's clock; `last`: at the end of the program. */
 void rk_ocl_device_calibrate_all(bool last);
 void rk_ocl_device_forked(void);
 
@@ -94,74 +98,78 @@ enum rk_ocl_kind { RK_OCL_KERNEL, RK_OCL_COPY, RK_OCL_SYNC };
 
 struct rk_ocl_queue;
 
-/* A command from the call that enqueues it to its record. */
+/* A command, from the call that enqueues it to its record. */
 struct rk_ocl_command {
 	struct rk_ocl_queue *queue; /* NULL: not recorded */
 	cl_event own;
 	cl_event *asked;   /* where the application wants its event, or NULL */
-	cl_event *event;   /* what to pass to the runtime */
-	int64_t before_ns; /* 0: no sample of the clock is taken */
-	bool missed;       /* its queue did not fit the table: counts as lost */
+	cl_event *event;   /* pointer to pass to the runtime */
+	int64_t before_ns; /* 0: do not sample the clock */
+	bool missed;       /* its queue did not fit in the table: counts as lost */
 };
 
-/* What it is; given at the end because only successful calls are inspected. */
+/* What the command does. Set at the end, because we only inspect successful calls. */
 struct rk_ocl_what {
 	enum rk_ocl_kind kind;
-	uint32_t id;        /* shape or string of the recorder */
-	uint32_t direction; /* of copies */
+	uint32_t id;        /* shape or string id of the recorder */
+	uint32_t direction; /* for copies */
 	uint64_t bytes;
 };
 
-/* Before the call. `asked` may be NULL. */
+/* Call before the runtime's function. `asked` may be NULL. */
 void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue queue, cl_event *asked);
-/* After the call: keeps the event, gives the application its own, returns rc. `what` may be NULL
- * when rc is not CL_SUCCESS or c->queue is NULL. */
+/*
+ * Call after the runtime's function: keeps the event, gives the application its own, returns rc.
+ * `what` may be NULL if rc is not CL_SUCCESS or c->queue is NULL.
+ */
 cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what);
 
-/* A marker whose call has no event, on the host's clock: from before_ns to now. */
+/* Records a marker whose call has no event, in host times: from before_ns to now. */
 void rk_ocl_passed(cl_command_queue queue, uint32_t name, int64_t before_ns);
 
-/* Records commands that have ended; `all`: in in-order queues, also looks past those that have not. */
+/*
+ * Records commands that have ended. `all`: in in-order queues, also look past those still running.
+ */
 void rk_ocl_harvest(struct rk_ocl_queue *q, bool all);
-void rk_ocl_harvest_queues(void); /* all of all queues */
-/* Some of each queue; true when there may be more. */
+void rk_ocl_harvest_queues(void); /* everything in all queues */
+/* Harvests a part of each queue; true if there may be more. */
 bool rk_ocl_harvest_piece(void);
-/* Whether we hold a reference on the event now. */
+/* Do we hold a reference to the event now? */
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event);
-bool rk_ocl_under_way(void); /* is there anything to harvest, or soon? */
+bool rk_ocl_under_way(void); /* is there, or will there soon be, anything to harvest? */
 bool rk_ocl_pending_init(void);
 void rk_ocl_pending_forked(void);
 
 /* ---- queues (ocl_queue.c) ---- */
 
 struct rk_ocl_queue {
-	_Atomic uint32_t id; /* of the recorder; 0: commands of it are not recorded */
-	_Atomic bool listed; /* it is in the list of those that rk_ocl_queue_each() visits */
+	_Atomic uint32_t id; /* recorder id; 0: its commands are not recorded */
+	_Atomic bool listed; /* it is in the list that rk_ocl_queue_each() visits */
 	_Atomic(struct rk_ocl_device *) device;
 	_Atomic cl_command_queue_properties asked; /* as seen by the application */
 	_Atomic bool profiled;                     /* the runtime records times */
-	_Atomic bool by_flags;                     /* made by OpenCL 1's function */
-	_Atomic uint32_t nprops;                   /* words of props; 0: it gave no list */
+	_Atomic bool by_flags;                     /* created with OpenCL 1's function */
+	_Atomic uint32_t nprops;                   /* words in props; 0: created without a list */
 	_Atomic cl_queue_properties props[RK_OCL_PROPS];
 
-	/* Newest first, indices + 1: pushed by whoever enqueues. */
+	/* Newest first, as index + 1. Pushed by threads that enqueue. */
 	_Alignas(RK_OCL_LINE) _Atomic uint32_t incoming;
-	/* Of whoever has set `busy`: oldest first. */
+	/* Owned by the thread that set `busy`: oldest first. */
 	_Alignas(RK_OCL_LINE) _Atomic bool busy;
 	uint32_t first, last;
 	uint32_t done, ndone; /* recorded, but we still hold their events */
-	_Atomic bool waiting; /* `first` or `done` is not 0: for threads that must not read them */
+	_Atomic bool waiting; /* `first` or `done` is not 0; for threads that must not read them */
 };
 
 /* NULL for queues that we do not record. */
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle);
-/* Calls f for each queue that was made. */
+/* Calls f for each queue that was created. */
 void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user);
 void rk_ocl_queue_wrap(cl_icd_dispatch *d);
 
 /* ---- kernels (ocl_kernel.c) ---- */
 
-/* The shape to record for a launch; 0 when there is none. Sizes may be NULL. */
+/* The shape to record for a launch; 0: none. Sizes may be NULL. */
 uint32_t rk_ocl_kernel_shape(cl_kernel handle, struct rk_ocl_queue *q, cl_command_queue queue,
 			     cl_uint dims, const size_t *offset, const size_t *global,
 			     const size_t *local);
@@ -172,7 +180,7 @@ void rk_ocl_kernel_wrap(cl_icd_dispatch *d);
 void rk_ocl_command_wrap(cl_icd_dispatch *d); /* launches, markers, waiting: ocl_command.c */
 void rk_ocl_copy_wrap(cl_icd_dispatch *d);    /* ocl_command.c */
 void rk_ocl_build_wrap(cl_icd_dispatch *d);   /* ocl_kernel.c */
-/* The command of this thread's current call, for the record of the call. */
+/* Sets the command of this thread's current call, for the record of the call. */
 void rk_ocl_api_note(uint64_t correlation);
 
 /* The thread that records for applications that never wait (ocl_layer.c). */

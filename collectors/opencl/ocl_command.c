@@ -1,7 +1,7 @@
 /* ocl_command.c - see ocl.h: launches, markers and barriers, the calls that wait, copies. */
 #include "ocl.h"
 
-#define WAITED 16 /* most queues handled in one wait call */
+#define WAITED 16 /* max queues handled in one wait call */
 
 /* ---- launches ---- */
 
@@ -36,7 +36,7 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 	return rk_ocl_end(&c, rc, &what);
 }
 
-/* A host function of the application, recorded as a kernel with one work-item. */
+/* A host function of the application. Recorded as a kernel with one work-item. */
 static cl_int CL_API_CALL native(cl_command_queue queue, void(CL_CALLBACK *f)(void *), void *args,
 				 size_t size, cl_uint nmem, const cl_mem *mem, const void **where,
 				 cl_uint nwait, const cl_event *wait, cl_event *event)
@@ -79,7 +79,7 @@ static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
 {
 	struct rk_ocl_command c;
 
-	/* The runtime has to refuse it without an event. */
+	/* without an event the runtime must report the error */
 	if (!event)
 		return rk_ocl.target.clEnqueueMarker(queue, event);
 	rk_ocl_begin(&c, queue, event);
@@ -106,7 +106,7 @@ static cl_int CL_API_CALL barrier_wait(cl_command_queue queue, cl_uint nwait, co
 			"clEnqueueBarrierWithWaitList");
 }
 
-/* Two old calls have no event, so there are no device times: the duration of the call is recorded. */
+/* Two old calls have no event, so there are no device times: we record the duration of the call. */
 
 static cl_int CL_API_CALL barrier(cl_command_queue queue)
 {
@@ -141,7 +141,7 @@ static cl_int CL_API_CALL svm_free(cl_command_queue queue, cl_uint n, void **poi
 			"clEnqueueSVMFree");
 }
 
-/* ---- waiting: the commands have ended, and are recorded before the call returns ---- */
+/* ---- waiting: when these calls return, the commands have ended and are recorded ---- */
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
 {
@@ -160,8 +160,8 @@ static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
 	cl_int rc;
 
 	/*
-	 * Looked up before the call: afterwards another thread may have released the events. Queues
-	 * that do not fit are left to our thread.
+	 * Look up the queues before the call: afterwards another thread may have released the
+	 * events. Queues that do not fit are left to our thread.
 	 */
 	for (cl_uint i = 0; events && i < n && found < WAITED; i++) {
 		cl_command_queue queue = NULL;
@@ -235,8 +235,8 @@ static uint64_t sizes_sum(cl_uint n, const size_t *sizes)
 }
 
 /*
- * How many bytes are mapped where, because the unmap call does not have the size. A table by
- * address; in a collision the newer wins, and the loser has 0 bytes.
+ * How many bytes are mapped at each address, because the unmap call has no size. A table indexed by
+ * address; on a collision the newer entry wins and the other mapping is recorded with 0 bytes.
  */
 static _Atomic(uintptr_t) mapped_at[RK_OCL_MAPPINGS];
 static _Atomic uint64_t mapped_bytes[RK_OCL_MAPPINGS];
@@ -263,9 +263,9 @@ static uint64_t mapping_bytes(const void *at)
 	return atomic_load(&mapped_at[i]) == (uintptr_t)at ? bytes : 0;
 }
 
-/* ---- what all of them do ---- */
+/* ---- common code ---- */
 
-/* The end of a call; `blocking`: the command has ended, and is recorded before the call returns. */
+/* The end of a call. `blocking`: the command has ended and is recorded before the call returns. */
 static cl_int end_copy(struct rk_ocl_command *c, cl_int rc, enum rk_rec_direction direction,
 		       uint64_t bytes, cl_bool blocking)
 {
@@ -287,7 +287,8 @@ static cl_int end_copy(struct rk_ocl_command *c, cl_int rc, enum rk_rec_directio
 
 /*
  * Our wrapper of clEnqueue##name: its parameters and arguments between the queue and the event
- * list, the direction, and an expression for the bytes, which is evaluated when the call succeeded.
+ * list, the direction, and an expression for the bytes, which is evaluated only if the call
+ * succeeded.
  */
 #define COPY(name, params, args, direction, bytes, blocking)                                  \
 	static cl_int CL_API_CALL copy_##name params                                          \

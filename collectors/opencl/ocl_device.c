@@ -4,7 +4,7 @@
 
 #include "ocl.h"
 
-#define MOST_STEPS 64 /* a table this full counts as full, so that lookups stay cheap */
+#define MOST_STEPS 64 /* max probes: such a table counts as full, so that lookups stay cheap */
 
 uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bool claim)
 {
@@ -23,7 +23,7 @@ uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bo
 			continue;
 		if (!claim)
 			return cap;
-		/* On failure `there` is what another thread put in first. */
+		/* On failure `there` is the key that another thread put in first. */
 		if (atomic_compare_exchange_strong(&keys[at], &there, wanted) || there == wanted)
 			return at;
 	}
@@ -33,9 +33,9 @@ uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bo
 /* ---- devices, and how their clocks relate to the host clock ---- */
 /*
  * If the runtime has clGetDeviceAndHostTimer(), we read the device clock with it, between two
- * readings of the host clock. Elsewhere (PoCL, OpenCL before 2.1) we use the time at which a
- * command was queued: it is between the start and the end of the call that enqueued it, a few
- * microseconds. We write the tightest of many such brackets.
+ * readings of the host clock. Otherwise (PoCL, OpenCL before 2.1) we use the time at which a
+ * command was queued: it is between the start and the end of the call that enqueued it, which are a
+ * few microseconds apart. We write the tightest of many such brackets.
  */
 
 #define NS_PER_S INT64_C(1000000000)
@@ -44,10 +44,10 @@ uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bo
 #define LATER_EVERY 1024  /* later one in so many */
 #define TIMER_TRIES 8
 #define TEXT_MAX 512
-#define BEING_MADE UINT32_MAX /* as a device's number */
+#define BEING_MADE UINT32_MAX /* value of `number` while a device is being added */
 #define MOST_YIELDS 10000
-#define MOST_PARENTS 16   /* of sub-devices of sub-devices */
-#define VENDOR_AMD 0x1002 /* of CL_DEVICE_VENDOR_ID: the numbers of PCI */
+#define MOST_PARENTS 16   /* max nesting of sub-devices */
+#define VENDOR_AMD 0x1002 /* for CL_DEVICE_VENDOR_ID: PCI vendor numbers */
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
 #define WAVEFRONT_WIDTH_AMD 0x4043 /* CL_DEVICE_..., cl_amd_device_attribute_query */
@@ -86,7 +86,7 @@ static uint32_t info_type(cl_device_id handle)
 	return type & CL_DEVICE_TYPE_CPU ? RK_REC_CPU : RK_REC_OTHER;
 }
 
-/* Items that run together: each vendor has its own query, which must not be sent to others. */
+/* Work-items that run together. Each vendor has its own query, which must not be sent to others. */
 static uint32_t info_wave(cl_device_id handle)
 {
 	uint32_t vendor = info_u32(handle, CL_DEVICE_VENDOR_ID);
@@ -118,7 +118,7 @@ static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t numb
 	atomic_store(&d->id, rk_rec_device(&facts));
 }
 
-/* Whether the function is safe to call. Loaders do not check that an older runtime has it. */
+/* Is the function safe to call? Loaders do not check whether an older runtime has it. */
 static bool platform_has_timer(cl_platform_id platform)
 {
 	char text[TEXT_MAX] = "";
@@ -143,7 +143,7 @@ static void *find_function(cl_platform_id platform, const char *name)
 	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-/* The best of several readings, each between two readings of the host clock. */
+/* The best of several readings, each taken between two readings of the host clock. */
 static void read_timer(struct rk_ocl_device *d)
 {
 	for (int i = 0; i < TIMER_TRIES; i++) {
@@ -216,7 +216,7 @@ struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
 		sched_yield();
 		number = atomic_load(&d->number);
 	}
-	/* Queried every time: the address may belong to another sub-device by now. */
+	/* query again: the address may belong to another sub-device by now */
 	if (number != BEING_MADE) {
 		atomic_store(&d->root, root_of(handle));
 		describe(d, handle, number - 1);
@@ -257,7 +257,9 @@ void rk_ocl_device_sample(struct rk_ocl_device *d, int64_t device_ns, int64_t be
 		d->boot_ns = before_ns + width_ns / 2;
 		d->error_ns = error_ns;
 	}
-	/* Writes the first at once, in case the program is killed soon; later ones when twice as good. */
+	/*
+	 * Write the first at once, in case the program is killed soon; later ones if twice as good.
+	 */
 	if (!d->written_error_ns || d->error_ns < d->written_error_ns / 2 ||
 	    before_ns - d->written_ns > REWRITE_NS)
 		write_sample(d);

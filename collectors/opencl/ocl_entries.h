@@ -1,7 +1,7 @@
 /*
- * ocl_entries.h - every function that a loader forwards, in the order of its table: the number of
- * parameters, what it returns, its name, the types of the parameters. To be included with F()
- * defined; the functions of Windows, and clSVMFree, which returns nothing, are not in it.
+ * ocl_entries.h - every function that a loader forwards, in the order of its table: number of
+ * parameters, return type, name, types of the parameters. Define F() before including it. It omits
+ * the Windows functions, and clSVMFree, which returns nothing.
  */
 
 /* clang-format off */

@@ -23,9 +23,9 @@ struct launch {
 #define WORDS (sizeof(((struct launch *)0)->words) / sizeof(uint64_t))
 
 struct kernel {
-	_Atomic uint32_t name; /* string of the recorder; 0: not known yet */
+	_Atomic uint32_t name; /* recorder string id; 0: unknown yet */
 	_Atomic uint32_t args_version;
-	_Atomic uint32_t local_args[LOCAL_ARGS]; /* sizes; by number of the argument */
+	_Atomic uint32_t local_args[LOCAL_ARGS]; /* sizes, indexed by argument number */
 	/*
 	 * The last launch and its shape. `sequence` is odd while they are written; a reader that
 	 * sees it change must discard what it read.
@@ -106,7 +106,10 @@ static uint32_t ask_registers(cl_kernel handle, struct rk_ocl_device *d)
 	return intel;
 }
 
-/* The local size when the application does not set it: required by the source, or suggested. */
+/*
+ * The local size if the application does not set it: required by the source, or suggested by the
+ * runtime.
+ */
 static void find_group(cl_kernel handle, cl_command_queue queue, struct rk_ocl_device *d,
 		       cl_uint dims, const size_t *offset, const size_t *global, size_t *group)
 {
@@ -184,7 +187,7 @@ static void remember(struct kernel *k, const struct launch *l, uint32_t shape)
 {
 	uint32_t sequence = atomic_load_explicit(&k->sequence, memory_order_relaxed);
 
-	/* Another thread is writing: keep its launch. */
+	/* another thread is writing: keep its launch */
 	if ((sequence & 1) ||
 	    !atomic_compare_exchange_strong(&k->sequence, &sequence, sequence + 1))
 		return;
@@ -195,7 +198,7 @@ static void remember(struct kernel *k, const struct launch *l, uint32_t shape)
 	atomic_store_explicit(&k->sequence, sequence + 2, memory_order_release);
 }
 
-/* A kernel was created at this address. `name` may be NULL: then it is queried. */
+/* Called when a kernel was created at this address. If `name` is NULL, it is queried. */
 static void learn(cl_kernel handle, const char *name)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, true);
@@ -217,7 +220,7 @@ static struct launch describe(const struct ask *a, uint32_t version)
 
 	for (cl_uint i = 0; i < DIMS; i++) {
 		l.words[2 + i] = i < a->dims ? a->global[i] : 1;
-		/* It stays 0 if it is not set: no local size is 0. */
+		/* stays 0 if not set: no local size is 0 */
 		if (a->local)
 			l.words[2 + DIMS + i] = i < a->dims ? a->local[i] : 1;
 	}
@@ -289,14 +292,16 @@ static cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *ret)
 	return k;
 }
 
-/* A size without a value is local memory (or a NULL buffer, which is harmless here). */
+/* A size without a value means local memory (or a NULL buffer, which is harmless here). */
 static cl_int CL_API_CALL set_arg(cl_kernel handle, cl_uint index, size_t size, const void *value)
 {
 	uint32_t at;
 
 	if (!value) {
 		at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, false);
-		/* The size of high-numbered arguments is not kept: each may be a new size. */
+		/*
+		 * The sizes of high-numbered arguments are not kept: treat each call as a new size.
+		 */
 		if (at < RK_OCL_KERNELS &&
 		    (index >= LOCAL_ARGS || atomic_exchange(&kernels[at].local_args[index],
 							    (uint32_t)size) != (uint32_t)size))
@@ -314,8 +319,8 @@ void rk_ocl_kernel_wrap(cl_icd_dispatch *d)
 }
 
 /*
- * How long builds take. A runtime that compiles at the first launch (PoCL) does so between
- * submission and start of the launch, which needs no record.
+ * The duration of builds. A runtime that compiles at the first launch (PoCL) does so between
+ * submission and start of the launch, so no extra record is needed.
  */
 
 #define NAME_BYTES 512
@@ -329,7 +334,7 @@ struct build {
 	int64_t start_ns;
 };
 
-/* What was built: the names of its kernels, as many as fit, or just "program". */
+/* The names of the program's kernels, as many as fit, or just "program". */
 static uint32_t name_of(cl_program program)
 {
 	char text[NAME_BYTES] = "program ";
@@ -363,8 +368,8 @@ static void CL_CALLBACK notified(cl_program program, void *user)
 }
 
 /*
- * Wraps the application's callback. Without memory for it the callback stays, and the duration of
- * the call is recorded.
+ * Wraps the application's callback. If there is no memory for that, the callback stays, and the
+ * duration of the call is recorded.
  */
 static struct build *begin(notify_fn *notify, void **user)
 {
@@ -387,7 +392,7 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_
 
 	if (!b)
 		record(program, start_ns);
-	/* After a refusal `b` is not freed: the callback may still be called. */
+	/* If the call was refused, do not free `b`: the callback may still be called. */
 	return rc;
 }
 

@@ -3,10 +3,10 @@
  *
  * A thread that enqueues takes a node from a stack of free nodes and pushes it on its queue's list
  * of new ones: two exchanges, no lock. A thread that harvests sets the queue's `busy` (if it is
- * set, another thread is doing the work), takes the whole list of new nodes at once and appends it,
- * reversed, to the queue's list of running commands. Nodes are identified by index + 1; the head of
- * the free stack includes a number that changes with every exchange, to detect a stack that only
- * looks the same (ABA).
+ * set, another thread is already doing the work), takes the whole list of new nodes at once and
+ * appends it, reversed, to the queue's list of running commands. Nodes are identified by index + 1.
+ * The head of the free stack includes a number that changes with every exchange, to detect a stack
+ * that only looks the same (ABA).
  */
 #include <errno.h>
 #include <sched.h>
@@ -16,9 +16,9 @@
 #include "ocl.h"
 
 #define BATCH 64      /* commands recorded in one batch */
-#define MOST_DONE 512 /* events that wait for our thread to release them */
-#define PIECE 16      /* batches, for threads that work for others */
-#define LOOK_PAST 256 /* running commands that a harvest checks in an out-of-order queue */
+#define MOST_DONE 512 /* max events waiting for our thread to release them */
+#define PIECE 16      /* batches per turn, for threads that work for others */
+#define LOOK_PAST 256 /* running commands that a harvest checks past in an out-of-order queue */
 #define LEAST_NODES 1024
 #define SPINS 1000
 #define YIELDS 100
@@ -26,9 +26,9 @@
 struct node {
 	cl_event event;
 	uint64_t bytes, correlation;
-	int64_t before_ns; /* when it was enqueued, by the host; of a kernel 0 without a sample */
+	int64_t before_ns; /* host time of the enqueue; 0: kernel without a clock sample */
 	_Atomic uint32_t next;
-	uint32_t width_ns; /* of a sample of the clock; 0: none */
+	uint32_t width_ns; /* width of a clock sample; 0: none */
 	uint32_t queue, id, tid;
 	uint8_t kind, direction;
 	struct rk_ocl_device *device;
@@ -37,11 +37,13 @@ struct node {
 static struct node *nodes;
 static uint32_t nnodes;
 /* Each on its own cache line: threads that enqueue and threads that harvest write them. */
-static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
+static _Alignas(RK_OCL_LINE) _Atomic uint64_t
+	free_head; /* high half: changes each time; low half: index + 1 */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
-static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* nodes that were never used begin here */
+static _Alignas(
+	RK_OCL_LINE) _Atomic uint32_t nfresh; /* index of the first node that was never used */
 
-/* A program with little address space gets a small table. */
+/* If the program has little address space, the table is small. */
 bool rk_ocl_pending_init(void)
 {
 	struct rlimit limit;
@@ -124,7 +126,7 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *a
 		return;
 	}
 	/*
-	 * Not the application's variable: another thread might see the event in it and release it
+	 * Not the application's variable: another thread could see the event in it and release it
 	 * before we have it.
 	 */
 	c->queue = q;
@@ -160,7 +162,7 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 	uint32_t name, tid = rk_rec_begun();
 
 	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed))
-		return false; /* it will never have times: stays open, and so counts as lost */
+		return false; /* it will never have times: it stays open and so counts as lost */
 	name = node_take();
 	if (!name)
 		return false;
@@ -172,13 +174,13 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what)
 {
 	if (c->missed && rc == CL_SUCCESS)
-		rk_rec_begun(); /* and never seen to finish */
+		rk_rec_begun(); /* counts as begun and never finished */
 	if (!c->queue || rc != CL_SUCCESS || !c->own)
 		return rc;
 	cl_event event = c->own;
 	/*
-	 * Two references where the application wants one too; before the event is in a list,
-	 * because it may be released from there at once.
+	 * Take a second reference if the application also wants the event. Do it before the event
+	 * is in a list, because it may be released from there at once.
 	 */
 	if (c->asked)
 		rk_ocl.target.clRetainEvent(event);
@@ -232,7 +234,7 @@ static enum state execution(cl_event event)
 	return status == CL_COMPLETE ? OVER : UNDER_WAY;
 }
 
-/* One query for a running command, four for one that has ended. */
+/* Makes one query for a running command, four for one that has ended. */
 static enum state times(cl_event event, struct rk_rec_times *t)
 {
 	enum state s;
@@ -241,7 +243,7 @@ static enum state times(cl_event event, struct rk_rec_times *t)
 		s = execution(event);
 		if (s != OVER)
 			return s;
-		/* It ended between the two queries, or never has times. */
+		/* It ended between the two queries, or it never gets times. */
 		if (!event_time(event, CL_PROFILING_COMMAND_END, &t->end) || !t->end)
 			return TIMELESS;
 	}
@@ -292,7 +294,7 @@ static void record(const struct node *n, const struct rk_rec_times *t)
 		rk_ocl_device_sample(n->device, t->queued, n->before_ns, n->width_ns);
 }
 
-/* Takes over the nodes pushed since; they come newest first. */
+/* Takes over the nodes pushed since the last call; they are newest first. */
 static void take_incoming(struct rk_ocl_queue *q)
 {
 	uint32_t name = atomic_exchange_explicit(&q->incoming, 0, memory_order_acquire);
@@ -328,7 +330,10 @@ static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t befo
 	return next;
 }
 
-/* Recorded: its event is released later, with others, because that takes longer than recording. */
+/*
+ * Keeps a recorded node aside: its event is released later, with others, because releasing takes
+ * longer than recording.
+ */
 static void put_aside(struct rk_ocl_queue *q, uint32_t name)
 {
 	atomic_store_explicit(&nodes[name - 1].next, q->done, memory_order_relaxed);
@@ -377,7 +382,7 @@ static bool try_lock(struct rk_ocl_queue *q)
 	       !atomic_exchange_explicit(&q->busy, true, memory_order_acquire);
 }
 
-/* False when another thread holds it and does not finish soon: it is held for a batch. */
+/* Returns false if another thread holds the queue for longer than one batch. */
 static bool lock_queue(struct rk_ocl_queue *q)
 {
 	for (int i = 0; i < YIELDS; i++) {
@@ -402,7 +407,7 @@ static bool is_empty(struct rk_ocl_queue *q)
 	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
 }
 
-/* Releases the events of a chain. That may call back into the application, so we hold nothing. */
+/* Releases the events of a chain. This may call back into the application, so hold nothing here. */
 static void release_chain(uint32_t first)
 {
 	uint32_t last = first;
@@ -414,7 +419,7 @@ static void release_chain(uint32_t first)
 	nodes_give(first, last);
 }
 
-/* The events to release now: all, or none until there are many. */
+/* The events to release now: all of them, or none until there are many. */
 static uint32_t take_done(struct rk_ocl_queue *q, bool now)
 {
 	uint32_t chain = q->done;
@@ -433,7 +438,7 @@ static bool harvest_part(struct rk_ocl_queue *q, bool all, bool release, uint32_
 
 	while (more && batches-- && lock_queue(q)) {
 		more = harvest_some(q, all);
-		/* After a full batch the events are still in the cache: release them now. */
+		/* after a full batch the events are still in the cache: release them now */
 		uint32_t chain = take_done(q, release || more);
 		unlock_queue(q);
 		release_chain(chain);

@@ -1,9 +1,9 @@
 /*
- * ocl_queue.c - see ocl.h: enables profiling of queues without the application noticing.
+ * ocl_queue.c - see ocl.h: enable profiling of queues without the application noticing.
  *
- * A queue that the application created without profiling behaves so: in its properties, and in the
- * times of its events, which are "not available". Device queues, and queues that the runtime
- * refuses to create with profiling, stay as they are.
+ * A queue that the application created without profiling still looks that way: in its properties,
+ * and in the times of its events, which are "not available". Device queues, and queues that the
+ * runtime refuses to create with profiling, are left alone.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user
 
 /* ---- creation ---- */
 
-/* A queue as the application requests it: by flags, or by a list that may be NULL. */
+/* A queue as requested by the application: with flags, or with a list that may be NULL. */
 struct wish {
 	cl_device_id device;
 	cl_command_queue_properties asked;
@@ -57,7 +57,7 @@ struct wish {
 	uint32_t nprops;
 };
 
-/* The runtime has created a queue; `forced`: with profiling that was not requested. */
+/* The runtime has created a queue. `forced`: with profiling that was not requested. */
 static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, true);
@@ -88,7 +88,10 @@ static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 	return true;
 }
 
-/* A queue that does not fit the table cannot have hidden profiling: its answers could not be restored. */
+/*
+ * A queue that does not fit in the table cannot have hidden profiling: we could not restore its
+ * answers.
+ */
 static cl_command_queue adopt_or_drop(cl_command_queue handle, const struct wish *w)
 {
 	if (!handle || adopt(handle, w, true))
@@ -125,7 +128,7 @@ static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id devi
 
 /*
  * Writes the list with profiling added to `out`, which has RK_OCL_PROPS + 2 words, and what the
- * list requests to *w. False when it is too long.
+ * list requests to *w. False if it is too long.
  */
 static bool edit_list(const cl_queue_properties *list, cl_queue_properties *out, struct wish *w)
 {
@@ -183,7 +186,7 @@ static cl_command_queue CL_API_CALL create_with_properties(cl_context context, c
 			     list, ret);
 }
 
-/* The function of cl_khr_create_command_queue comes from the platform of the device. */
+/* cl_khr_create_command_queue's function comes from the device's platform. */
 static cl_command_queue CL_API_CALL create_khr_here(cl_context context, cl_device_id device,
 						    const cl_queue_properties *list, cl_int *ret)
 {
@@ -224,8 +227,8 @@ static void *wrap_extension(cl_platform_id platform, const char *name, void *the
 /* ---- queries ---- */
 
 /*
- * A queue as the application requested it, for queries whose answers differ between runtimes: what
- * an empty list is, and whether a queue created by OpenCL 1's function has one.
+ * Creates a queue exactly as the application requested it, for queries whose answers differ between
+ * runtimes: what an empty list is, and whether a queue created by OpenCL 1's function has one.
  */
 static cl_command_queue make_twin(struct rk_ocl_queue *q, cl_command_queue handle)
 {
@@ -246,7 +249,7 @@ static cl_command_queue make_twin(struct rk_ocl_queue *q, cl_command_queue handl
 								NULL);
 }
 
-/* Whether the queue has more properties than the application requested. */
+/* Does the queue have more properties than the application requested? */
 static bool hides(struct rk_ocl_queue *q)
 {
 	return q && atomic_load(&q->profiled) && !(atomic_load(&q->asked) & PROFILING);
@@ -286,7 +289,7 @@ static cl_int CL_API_CALL get_info(cl_command_queue handle, cl_command_queue_inf
 	return rk_ocl.target.clGetCommandQueueInfo(handle, what, cap, to, ret_bytes);
 }
 
-/* OpenCL 1.0: properties that change. We never let profiling be switched off. */
+/* OpenCL 1.0: properties can be changed. We never let profiling be disabled. */
 static cl_int CL_API_CALL set_property(cl_command_queue handle,
 				       cl_command_queue_properties properties, cl_bool enable,
 				       cl_command_queue_properties *old)
@@ -342,7 +345,7 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, siz
 	return rc;
 }
 
-/* Events that we hold keep the queue alive: release those of ended commands first. */
+/* Events that we hold keep the queue alive, so release those of ended commands first. */
 static cl_int CL_API_CALL release(cl_command_queue handle)
 {
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
