@@ -1,9 +1,10 @@
 /*
  * compute_db.c - the analysis database of rocprof-compute.
  *
- * compute_dispatch gives kernels, compute_pcsampling samples per instruction, and the system
- * information of a workload, which is JSON, the GPU and the command. The metrics are averages over
- * all dispatches of a kernel: there is no standard table for them, and they are not read.
+ * Kernels come from compute_dispatch, samples per instruction from compute_pcsampling, and the GPU
+ * and the command from the system information of a workload, which is JSON. The metrics are
+ * averages over all dispatches of a kernel. There is no standard table for them, so they are not
+ * read.
  */
 #include "read/sql/sql.h"
 
@@ -44,7 +45,9 @@ static const struct sql_column sample_columns[P_NCOLUMNS] = {
 	[P_STALL] = SQL_TEXT("stall_reason", SQL_BIT(RK_P_STALL)),
 };
 
-/* A row sums up all samples of one instruction: it has no time, and count is the number of waves. */
+/*
+ * A row sums up all samples of one instruction: it has no time, and count is the number of waves.
+ */
 static int sample_row(struct sql_scan *s, size_t row)
 {
 	if (rk_sql_wants(s, RK_P_NAME))
@@ -74,7 +77,7 @@ static const struct sql_column command_columns[] = {
 	SQL_TEXT("sys_info_extdata", SQL_BIT(RK_O_COMMAND)),
 };
 
-/* *ret owns the text; false when there is none. */
+/* The caller owns *ret. False: there is no such text. */
 static bool json_text(struct sql_span json, const char *key, struct rk_bytes *ret)
 {
 	struct sql_span value;

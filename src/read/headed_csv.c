@@ -16,15 +16,15 @@ struct headed {
 	struct rk_instream *in;
 	struct rk_context *ctx;
 	struct rk_csv_header header;
-	uint32_t word_id; /* a text that every row has */
-	uint64_t want;    /* of the scan */
+	uint32_t word_id; /* id of a constant text of every row */
+	uint64_t want;    /* fields that the scan wants */
 };
 
 struct headed_format {
 	const char *must[7],
-		*either[2]; /* a header has all of these, and one of those if there are any */
+		*either[2]; /* a header must have all of `must`, and one of `either` if set */
 	enum rk_table table;
-	const char *word; /* in every row */
+	const char *word; /* constant text of every row */
 };
 
 static bool has(const struct rk_csv_header *h, const char *name)
@@ -72,7 +72,7 @@ static int headed_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 	if ((rc = rk_instream_head(in, &head, &len, err)) < 0 ||
 	    (rc = rk_csv_header_parse(head, len, true, &r->header, err)) < 0 ||
 	    (rc = rk_strtab_adds(ctx->names, f->word, &r->word_id, err)) < 0) {
-		headed_close(&r->base); /* without `in`, which is the caller's on failure */
+		headed_close(&r->base); /* not `in`: on failure it still belongs to the caller */
 		return rc;
 	}
 	r->in = in;
@@ -80,9 +80,12 @@ static int headed_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 	return 0;
 }
 
-/* ---- library_trace.csv: counted calls of rocBLAS and similar libraries; ours and madengine's ---- */
+/*
+ * ---- library_trace.csv: counted calls of rocBLAS and similar libraries, from rockit and madengine
+ * ----
+ */
 
-/* madengine has one text for function and configuration; it goes to the configuration column. */
+/* madengine has one text for function and configuration; we store it as the configuration. */
 static const struct rk_csv_bind library_binds[] = {
 	{ "library", RK_CELL_STR, RK_L_LIBRARY },
 	{ "function", RK_CELL_STR, RK_L_FUNCTION },
@@ -147,7 +150,7 @@ static const struct rk_csv_bind nvtx_binds[] = {
 	{ 0 },
 };
 
-/* The duration column holds the end so far. */
+/* The duration column still holds the end time. */
 static int nvtx_finish(void *arg, struct rk_builder *b, struct rk_error *err)
 {
 	const struct headed *r = arg;
@@ -209,8 +212,8 @@ const struct rk_reader_ops rk_reader_nvtx_csv = {
 };
 
 /*
- * ---- sysinfo.csv of rocprof-compute and omniperf: one row about the machine and the program. Nine
- * generations of headers are known; columns are matched by name. ----
+ * ---- sysinfo.csv of rocprof-compute and omniperf: one row about the machine and the program. We
+ * know nine versions of the header; columns are matched by name. ----
  */
 
 static const struct rk_csv_bind agents[] = {
@@ -242,12 +245,12 @@ static const struct rk_csv_bind agents[] = {
 	{ "pipes_per_gpu", RK_CELL_I64, RK_G_PIPES },
 	{ "numPipes", RK_CELL_I64, RK_G_PIPES },
 	{ "num_hbm_channels", RK_CELL_I64, RK_G_HBM_CHANNELS },
-	/* GB/s until `finish` turns it into channels: the file does not have the memory's size */
+	/* in GB/s until `finish` converts it to channels; the file does not have the memory size */
 	{ "hbm_bw", RK_CELL_F64, RK_G_MEMORY },
 	{ "hbmBW", RK_CELL_F64, RK_G_MEMORY },
 	{ NULL },
 };
-/* Where a file has both, L2Banks counts one die only. */
+/* If a file has both, L2Banks counts only one die. */
 static const struct rk_csv_bind agents_total[] = {
 	{ "total_l2_chan", RK_CELL_I64, RK_G_L2_CHANNELS },
 	{ "totalL2Banks", RK_CELL_I64, RK_G_L2_CHANNELS },
@@ -278,9 +281,9 @@ static int sysinfo_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 }
 
 /*
- * Bandwidth to channels: a channel moves 32 bytes per clock. The tool's bandwidth is right even
- * where its count of channels is wrong (MI300A: 96 of 128). Where it is not a whole number of
- * channels, the memory is of another kind and the count stays.
+ * Converts bandwidth to channels: a channel moves 32 bytes per clock. The tool's bandwidth is right
+ * even if its count of channels is wrong (MI300A: 96 instead of 128). If it is not a whole number
+ * of channels, the memory is of another kind and we keep the count.
  */
 static int finish_channels(struct rk_builder *b, struct rk_error *err)
 {
@@ -316,7 +319,7 @@ static int finish_channels(struct rk_builder *b, struct rk_error *err)
 	return 0;
 }
 
-/* The file names only the model; we use it as the product too. */
+/* The file only has the model name; we also use it as the product name. */
 static int finish_agents(void *arg, struct rk_builder *b, struct rk_error *err)
 {
 	struct headed *r = arg;

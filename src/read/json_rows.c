@@ -132,7 +132,7 @@ int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch)
 	if (!s->b.nrows)
 		return 0;
 	*batch = rk_builder_batch(&s->b);
-	/* a column without values is absent: the file's path may give it */
+	/* a column without values counts as missing, so that the file's path may fill it */
 	for (unsigned f = 0; f < s->b.schema->nfields; f++)
 		if (s->b.data[f] && all_null(&s->b, f))
 			s->b.cols[f] = (struct rk_column){ 0 };
@@ -246,7 +246,7 @@ int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key)
 {
 	size_t lo = 0, hi, n = 0;
 
-	if (p->unsorted) { /* by key; of equal keys one is kept */
+	if (p->unsorted) { /* sort by key; keep one of equal keys */
 		qsort(p->p, p->n, sizeof(*p->p), by_key);
 		for (size_t i = 0; i < p->n; i++)
 			if (i + 1 == p->n || p->p[i + 1].key != p->p[i].key)
@@ -254,7 +254,7 @@ int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key)
 		p->n = n;
 		p->unsorted = false;
 	}
-	/* kernels are numbered from 0 or 1 without holes */
+	/* shortcut: kernels are numbered from 0 or 1 without gaps */
 	if (key < p->n && p->p[key].key == key)
 		return &p->p[key].value;
 	for (hi = p->n; lo < hi;) {

@@ -1,8 +1,8 @@
 /*
- * json_rows.h - what the readers of JSON traces share: rows from records, look-ups, warnings.
+ * json_rows.h - shared by the readers of JSON traces: rows from records, lookups, warnings.
  *
  * A reader's scan is a struct that begins with rk_json_scan. Unwanted fields cost almost nothing:
- * their column is NULL and a put only tests that.
+ * their column pointer is NULL, and a put only tests that.
  */
 #ifndef RK_JSON_ROWS_H
 #define RK_JSON_ROWS_H
@@ -10,7 +10,7 @@
 #include "codec/json/record.h"
 #include "read/reader.h"
 
-/* Where the JSON begins, after a byte order mark and blanks; NULL when there is none. */
+/* Where the JSON begins, after a byte order mark and blanks; NULL if there is none. */
 const char *rk_json_start(const char *head, size_t len);
 
 struct rk_json_scan {
@@ -22,37 +22,38 @@ struct rk_json_scan {
 	void *col[64]; /* values of each wanted field, NULL for the others */
 	bool nomem;    /* a null could not be marked */
 	bool ended;
-	uint64_t wrong, range, wrong_at, range_at; /* not a number; too large */
+	uint64_t wrong, range, wrong_at,
+		range_at; /* counts, and offset of the first: not a number; too large */
 	const char *wrong_field, *range_field;
 };
 
-/* Rewinds `in`. `gives`: the fields that rows may have. */
+/* Rewinds `in`. `gives`: the fields that the rows can have. */
 int rk_json_scan_init(struct rk_json_scan *s, struct rk_instream *in, struct rk_context *ctx,
 		      enum rk_table t, uint64_t fields, struct rk_error *err);
 void rk_json_scan_release(struct rk_json_scan *s);
 
 /*
- * `rc` is how reading ended. A document that is cut off is a warning and returns 0; so are values
- * that could be tolerated. Every other error is returned with the file's name.
+ * Call at the end with `rc`, the result of reading. A truncated document and tolerated values
+ * become warnings, and it returns 0. Any other error is returned with the file's name.
  */
 int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err);
-/* The same for a reader that has only a stream. */
+/* The same for a reader that only has a stream. */
 int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_context *ctx, int rc,
 		       struct rk_error *err);
-/* Returns the rows so far: 1 with *batch, or 0 when there are none. */
+/* Returns the rows so far: 1 and *batch, or 0 if there are none. */
 int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch);
 
 void rk_json_put_null(struct rk_json_scan *s, unsigned field);
-/* A number that the field cannot hold is null and counted. */
+/* For a number that does not fit the field: sets null and counts it. */
 void rk_json_put_large(struct rk_json_scan *s, unsigned field);
 void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_has has);
-/* Interned; an empty text is a name too. */
+/* Interns the text; an empty text is a valid name. */
 int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
 		     struct rk_error *err);
 
 int rk_json_put_word(struct rk_json_scan *s, unsigned field, const char *word,
 		     struct rk_error *err);
-/* The same for a text field of a record; null when absent. */
+/* The same for a text field of a record; null if it is missing. */
 int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,
 		      unsigned from, struct rk_error *err);
 
@@ -61,7 +62,7 @@ static inline bool rk_json_wants(const struct rk_json_scan *s, unsigned field)
 	return s->col[field] != NULL;
 }
 
-/* In the row that is being filled, which is row b.nrows. */
+/* These set a value in the row being filled, row b.nrows. */
 static inline void rk_json_put(struct rk_json_scan *s, unsigned field, int64_t v)
 {
 	void *col = s->col[field];
@@ -82,7 +83,7 @@ static inline void rk_json_put_id(struct rk_json_scan *s, unsigned field, uint32
 		((uint32_t *)s->col[field])[s->b.nrows] = id;
 }
 
-/* A number of a record; absent and unreadable ones are null. */
+/* A number of a record; null if it is missing or unreadable. */
 static inline void rk_json_put_value(struct rk_json_scan *s, unsigned field,
 				     const struct rk_json_value *v)
 {
@@ -103,14 +104,14 @@ static inline const struct rk_json_value *rk_json_either(const struct rk_json_va
 	return a->has == RK_JSON_HAS ? a : b;
 }
 
-/* Start and end -> start and duration; null where unknown. */
+/* Converts start and end to start and duration; null if unknown. */
 void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration,
 		       const struct rk_json_value *from, const struct rk_json_value *to);
-/* Work-items and the size of a workgroup -> workgroups, rounded up. */
+/* Converts work-items and workgroup size to workgroups, rounded up. */
 void rk_json_put_grid(struct rk_json_scan *s, unsigned field, const struct rk_json_value *items,
 		      const struct rk_json_value *block);
 
-/* ---- numbers to numbers: agents, kernels, correlation ids ---- */
+/* ---- maps from number to number: agents, kernels, correlation ids ---- */
 
 struct rk_json_pair {
 	uint64_t key;
@@ -121,11 +122,11 @@ struct rk_json_pairs {
 	struct rk_json_pair *p;
 	size_t n, cap;
 	bool unsorted;
-	uint64_t lost; /* not added: the limit of a million pairs was reached */
+	uint64_t lost; /* not added because the limit of a million pairs was reached */
 };
 
 int rk_json_pairs_add(struct rk_json_pairs *p, uint64_t key, int64_t value, struct rk_error *err);
-/* NULL when absent. Of equal keys one is kept. Borrowed until the next add. */
+/* NULL if missing. Of equal keys one is kept. The pointer is valid until the next add. */
 int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key);
 void rk_json_pairs_release(struct rk_json_pairs *p);
 

@@ -22,13 +22,13 @@ static int64_t tid_of(int64_t global)
 	return global == RK_NONE ? RK_NONE : global & 0xffffff;
 }
 
-/* The text of column `col`, an id of StringIds. */
+/* The string whose StringIds id is in column `col`. */
 static int64_t string_of(struct sql_scan *s, unsigned col)
 {
 	return rk_sql_resolve(s, STRINGS, rk_sql_cell(s, col), 0);
 }
 
-/* ---- what ran on the GPU ---- */
+/* ---- GPU activity ---- */
 
 enum {
 	K_START,
@@ -43,7 +43,7 @@ enum {
 	K_STATIC,
 	K_DYNAMIC,
 	K_ID,
-	K_GRID, /* three */
+	K_GRID, /* three columns */
 	K_BLOCK = K_GRID + 3,
 	K_NCOLUMNS = K_BLOCK + 3
 };
@@ -82,7 +82,7 @@ static int kernel_row(struct sql_scan *s, size_t row)
 
 		rk_sql_put(s, RK_K_NAME, row, name == RK_NONE ? string_of(s, K_SHORT) : name);
 	}
-	/* grids are blocks already; work-items are their product, null where int32 cannot hold it */
+	/* grids are in blocks already; work-items are the product, null if it does not fit int32 */
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t grid = rk_sql_cell(s, K_GRID + i), block = rk_sql_cell(s, K_BLOCK + i);
 		int64_t items = RK_NONE;
@@ -144,7 +144,10 @@ static const struct sql_column copy_columns[C_NCOLUMNS] = {
 
 static const struct sql_column memset_columns[C_NCOLUMNS] = { COPY_COLUMNS };
 
-/* ENUM_CUDA_MEMCPY_OPER; arrays are device memory, and so is the other side of unified memory. */
+/*
+ * ENUM_CUDA_MEMCPY_OPER. Arrays count as device memory, and so does the other side of unified
+ * memory.
+ */
 static const struct {
 	const char *word;
 	bool from_device, to_device;
@@ -202,7 +205,7 @@ static const struct sql_part copy_parts[] = {
 	{ "CUPTI_ACTIVITY_KIND_MEMSET", memset_columns, C_NCOLUMNS, memset_row, NULL, NULL },
 };
 
-/* ---- what ran on the host ---- */
+/* ---- host activity ---- */
 
 enum { A_START, A_END, A_CLASS, A_TID, A_CORRELATION, A_NAME, A_NCOLUMNS };
 
@@ -215,7 +218,7 @@ static const struct sql_column call_columns[A_NCOLUMNS] = {
 	[A_NAME] = SQL_INT("nameId", SQL_BIT(RK_A_FUNCTION)),
 };
 
-/* Calls of runtime and driver are in one table; the event class distinguishes them. */
+/* Runtime and driver calls are in one table; the event class tells them apart. */
 static int call_row(struct sql_scan *s, size_t row)
 {
 	int64_t tid = rk_sql_cell(s, A_TID);
@@ -247,7 +250,7 @@ static const struct sql_column nvtx_columns[R_NCOLUMNS] = {
 	[R_TID] = SQL_INT("globalTid", SQL_BIT(RK_R_PID) | SQL_BIT(RK_R_TID)),
 };
 
-/* The table also holds names of threads, categories and domains. */
+/* The table also has names of threads, categories and domains. */
 static int nvtx_row(struct sql_scan *s, size_t row)
 {
 	int64_t type = rk_sql_cell(s, R_TYPE), tid = rk_sql_cell(s, R_TID);
@@ -288,7 +291,7 @@ static const struct sql_column gpu_columns[G_NCOLUMNS] = {
 	[G_MEMORY] = SQL_INT("totalMemory", SQL_BIT(RK_G_MEMORY)),
 };
 
-/* Kernels use CUDA's device numbers; the driver may order devices differently. */
+/* Kernels use CUDA device numbers; the driver may order devices differently. */
 static int gpu_row(struct sql_scan *s, size_t row)
 {
 	int64_t hz = rk_sql_cell(s, G_CLOCK);
@@ -329,7 +332,7 @@ static const struct sql_part process_parts[] = {
 	{ "PROCESSES", process_columns, O_NCOLUMNS, process_row, NULL, NULL },
 };
 
-/* The properties table names the host; a report has only one. */
+/* The properties table has the host name; a report has only one host. */
 static int find_host(struct sql_reader *r, struct rk_error *err)
 {
 	static const struct rk_sqlite_column columns[] = { { "name", RK_SQLITE_TEXT },

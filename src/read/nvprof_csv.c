@@ -1,9 +1,9 @@
 /*
  * nvprof_csv.c - `nvprof --print-gpu-trace --csv`: kernels and copies.
  *
- * Lines of nvprof itself ("==4711== Profiling result:") may be anywhere; the line below the header
- * has the unit of each column, which nvprof chooses for each file. Units of size are powers of
- * 1024. A kernel's name may end in its correlation id: "add(int*) [107]".
+ * nvprof's own messages ("==4711== Profiling result:") may be anywhere. The line below the header
+ * has the unit of each column, which nvprof chooses per file. Size units are powers of 1024. A
+ * kernel's name may end with its correlation id: "add(int*) [107]".
  */
 #include <string.h>
 
@@ -66,16 +66,16 @@ struct nvprof_source {
 	struct rk_context *ctx;
 	const char *path;
 	struct rk_lines lines;
-	struct rk_oddities odd; /* lines, which are seen each time a table is read */
+	struct rk_oddities odd; /* odd lines, found again each time a table is read */
 	struct rk_builder b;
 	enum rk_table table;
 	uint64_t want;
 	uint32_t source_id, clock_id;
-	int64_t pid; /* of the last "==PID==" line, 0: none */
+	int64_t pid; /* from the last "==PID==" line, 0: none */
 	enum { FIND_HEADER, FIND_UNITS, ROWS } state;
 	unsigned ncols;
-	int at[NCOLUMNS];        /* index in the row, -1: the file lacks it */
-	uint64_t unit[NCOLUMNS]; /* one unit in ns or bytes */
+	int at[NCOLUMNS];        /* index in the row, -1: not in the file */
+	uint64_t unit[NCOLUMNS]; /* size of one unit in ns or bytes */
 	struct cell cells[MAX_CELLS];
 	struct rk_error error;
 };
@@ -98,7 +98,7 @@ static struct cell trimmed(struct cell c)
 }
 
 /*
- * Splits a line into cells; commas in quotes do not count. Cells past MAX_CELLS are counted but not
+ * Splits a line into cells; quoted commas do not count. Cells past MAX_CELLS are counted but not
  * kept.
  */
 static unsigned split(const char *line, size_t len, struct cell *cells)
@@ -120,7 +120,9 @@ static unsigned split(const char *line, size_t len, struct cell *cells)
 	return n;
 }
 
-/* Digits with at most one point, times `unit`, rounded to nearest; exact, without doubles. */
+/*
+ * Parses digits with at most one point, times `unit`, rounded to nearest. Exact, without doubles.
+ */
 static bool scaled(struct cell c, uint64_t unit, int64_t *ret)
 {
 	__extension__ typedef unsigned __int128 u128;
@@ -165,7 +167,7 @@ static uint64_t unit_of(struct cell c)
 	return 0;
 }
 
-/* "==4711== ...": true, and the process in *pid. */
+/* Is it a "==4711== ..." line? *pid gets the process. */
 static bool is_remark(const char *line, size_t len, int64_t *pid)
 {
 	const char *end = NULL;
@@ -179,7 +181,7 @@ static bool is_remark(const char *line, size_t len, int64_t *pid)
 	return true;
 }
 
-/* Finds our columns in a header line; false when it is not a header we know. */
+/* Finds our columns in a header line; false if it is not a known header. */
 static bool read_header(const char *line, size_t len, struct cell *cells, int *at, unsigned *ncols)
 {
 	unsigned n = split(line, len, cells);
@@ -266,7 +268,10 @@ static struct cell cell_of(const struct nvprof_source *s, enum column k)
 	return trimmed(s->cells[s->at[k]]);
 }
 
-/* A number in the column's unit; false when the cell is empty or not a number (which is counted). */
+/*
+ * Reads a number in the column's unit; false if the cell is empty or not a number (which is
+ * counted).
+ */
 static bool number(struct nvprof_source *s, enum column k, int64_t *ret)
 {
 	struct cell c = cell_of(s, k);
@@ -290,7 +295,7 @@ static int64_t put_number(struct nvprof_source *s, unsigned field, enum column k
 	return has ? v : -1;
 }
 
-/* "Tesla V100-SXM2-16GB (0)", or only the number. */
+/* Parses "Tesla V100-SXM2-16GB (0)", or just the number. */
 static bool device(struct nvprof_source *s, int64_t *ret)
 {
 	struct cell c = cell_of(s, DEVICE);
@@ -303,7 +308,7 @@ static bool device(struct nvprof_source *s, int64_t *ret)
 	return c.len && scaled(c, 1, ret);
 }
 
-/* Removes " [107]" from a kernel's name. */
+/* Removes " [107]" from a kernel name. */
 static bool take_id(struct cell *name, int64_t *ret)
 {
 	const char *open = NULL;
@@ -328,7 +333,7 @@ static void put_kernel(struct nvprof_source *s, struct cell name)
 	put_text(s, RK_K_NAME, name.s, name.len);
 	put_number(s, RK_K_START, START);
 	put_number(s, RK_K_DURATION, DURATION);
-	for (unsigned i = 0; i < 3; i++) { /* grids are blocks already */
+	for (unsigned i = 0; i < 3; i++) { /* grids are in blocks already */
 		int64_t grid = put_number(s, RK_K_GRID_X + i, GRID_X + i);
 		int64_t block = put_number(s, RK_K_BLOCK_X + i, BLOCK_X + i), items = 0;
 
@@ -404,7 +409,7 @@ static void take_row(struct nvprof_source *s, const char *line, size_t len)
 		odd_line(s, "long-row", "a row has too many cells; skipped");
 		return;
 	}
-	if (n > s->ncols) { /* an unquoted name with commas: join its cells again */
+	if (n > s->ncols) { /* an unquoted name with commas: rejoin its cells */
 		extra = n - s->ncols;
 		name = s->cells[at + extra];
 		s->cells[at].len = (size_t)(name.s + name.len - s->cells[at].s);
@@ -427,7 +432,7 @@ static void take_row(struct nvprof_source *s, const char *line, size_t len)
 	s->b.nrows++;
 }
 
-/* Whether the line below the header has units: every cell is a unit or empty. Else it is a row. */
+/* Does the line below the header have units (every cell a unit or empty)? If not, it is a row. */
 static bool take_units(struct nvprof_source *s, const char *line, size_t len)
 {
 	unsigned n = split(line, len, s->cells);
@@ -492,7 +497,7 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 	}
 	if (rc < 0)
 		return rc;
-	if (rc == 0) { /* the end of the file */
+	if (rc == 0) { /* end of file */
 		if (s->lines.huge)
 			rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
 					  "a line is longer than %d bytes; skipped", RK_LINES_MAX);

@@ -1,15 +1,15 @@
 /*
  * oddities.h - warnings about a file that is read once for each of its tables.
  *
- * The same problem is found again at each reading: it is counted here and reported at the end of
- * each reading. The largest count is kept.
+ * The same problem is found again each time. It is counted here and reported at the end of each
+ * reading; the warning keeps the largest count.
  */
 #ifndef RK_ODDITIES_H
 #define RK_ODDITIES_H
 
 #include "base/diag.h"
 
-enum { RK_ODDITIES = 16 }; /* kinds; more are lost */
+enum { RK_ODDITIES = 16 }; /* max kinds; further kinds are dropped */
 
 struct rk_oddities {
 	struct rk_oddity {
@@ -19,7 +19,7 @@ struct rk_oddities {
 	} list[RK_ODDITIES];
 };
 
-/* One more of `kind`, a constant; line and message of the first are kept. */
+/* Counts a problem of `kind`, a constant; keeps line and message of the first one. */
 void rk_oddities_count(struct rk_oddities *o, const char *kind, uint64_t line, uint64_t count,
 		       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Reports all warnings and clears them. */

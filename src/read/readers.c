@@ -1,4 +1,4 @@
-/* readers.c - the list of formats that can be read, and how one is chosen. */
+/* readers.c - the list of formats that we can read, and how one is chosen. */
 #include "read/reader.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@
 READERS(DECLARE)
 
 static const struct rk_reader_ops *const readers[] = { READERS(ADDRESS) };
-static const struct rk_reader_ops *extra; /* of a test */
+static const struct rk_reader_ops *extra; /* added by a test */
 
 const struct rk_reader_ops *rk_reader_at(size_t i)
 {
@@ -67,7 +67,7 @@ int rk_reader_probe(const struct rk_reader_ops *ops, const void *head, size_t le
 	return ops->probe(&(struct rk_head){ head, len, whole, ops->format });
 }
 
-/* The reader with the highest probe result; among equals the first in the list. */
+/* The reader with the highest probe result; the first one of equals. */
 static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
 {
 	const char *path = rk_instream_path(in);
@@ -112,7 +112,7 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 		rk_instream_close(in);
 		goto out;
 	}
-	/* one table of a pipe can be streamed; for more we have to read it again */
+	/* a pipe with one table can be streamed; with more tables we must read it again */
 	if (!rk_instream_rewindable(in)) {
 		r->once = __builtin_popcount(r->tables) == 1;
 		if (!r->once)

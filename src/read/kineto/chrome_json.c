@@ -1,4 +1,4 @@
-/* chrome_json.c - the walk through Chrome's trace events. */
+/* chrome_json.c - walk through Chrome trace events. */
 #include "read/kineto/chrome_json.h"
 
 #include <string.h>
@@ -33,7 +33,10 @@ static bool keep(void *arg, const struct rk_json_record *r)
 	return t == s->table || (t == RK_NTABLES && s->r->format->note);
 }
 
-/* Inside the list of events. An event of another table is skipped as soon as that is known. */
+/*
+ * Called inside the list of events. Skips an event as soon as it is known to belong to another
+ * table.
+ */
 static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
 {
 	const struct chrome_format *f = s->r->format;
@@ -61,7 +64,7 @@ static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
 	return s->rows.nomem ? rk_fail_nomem(err) : 0;
 }
 
-/* 1: continue; 0: end of the document. */
+/* Returns 1 to continue, 0 at the end of the document. */
 static int step(struct chrome_scan *s, struct rk_error *err)
 {
 	static const char events[] = "traceEvents";
@@ -172,7 +175,7 @@ int rk_chrome_open(const struct rk_reader_ops *ops, struct rk_instream *in, stru
 	r->format = format;
 	r->in = in;
 	r->ctx = ctx;
-	if (format->count) { /* read the whole document once without making rows */
+	if (format->count) { /* read the whole document once without creating rows */
 		if ((rc = rk_instream_keep(in, ctx->tmpdir, err)) >= 0 &&
 		    (rc = rk_chrome_scan(&r->base, RK_NTABLES, 0, &s, err)) >= 0)
 			rc = rk_source_next(s, &batch, err);

@@ -1,13 +1,13 @@
 /*
  * kineto.c - traces of PyTorch's profiler (Kineto), AMD and NVIDIA.
  *
- * Operators of the framework (cat "cpu_op") and Python frames have no table and are skipped. Times
- * are decimal microseconds since baseTimeNanoseconds, which is not added: the profiler's own viewer
- * shows them as they are.
+ * Framework operators (cat "cpu_op") and Python frames have no table and are skipped. Times are
+ * decimal microseconds since baseTimeNanoseconds, which we do not add: the profiler's own viewer
+ * shows them without it.
  *
- * A GPU event's pid is its device, not a process; but the profiler records only the process it runs
- * in. We find out which processes a document has before we read rows that need it: GPU events may
- * come first.
+ * The pid of a GPU event is its device, not a process. The profiler only records the process it
+ * runs in, so we find out which processes a document has before we read rows that need them: GPU
+ * events may come first.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
 	F_PH,
 	F_CAT,
 	F_PID,
-	F_NASKED, /* fields that identify processes come first */
+	F_NASKED, /* fields that identify processes come before this */
 	F_NAME = F_NASKED,
 	F_TID,
 	F_TS,
@@ -48,7 +48,8 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_TID] = { "tid", RK_JSON_AS_I64 },
 	[F_TS] = { "ts", RK_JSON_AS_MICRO },
 	[F_DUR] = { "dur", RK_JSON_AS_MICRO },
-	[F_RECORDED] = { "args/recorded dur", RK_JSON_AS_MICRO }, /* rockit's: durations < 0 */
+	[F_RECORDED] = { "args/recorded dur",
+			 RK_JSON_AS_MICRO }, /* written by rockit: durations < 0 */
 	[F_DEVICE] = { "args/device", RK_JSON_AS_I64 },
 	[F_STREAM] = { "args/stream", RK_JSON_AS_I64 },
 	[F_CORRELATION] = { "args/correlation", RK_JSON_AS_I64 },
@@ -57,7 +58,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_BYTES] = { "args/bytes", RK_JSON_AS_I64 },
 	[F_FROM] = { "args/fromDevice", RK_JSON_AS_I64 },
 	[F_TO] = { "args/toDevice", RK_JSON_AS_I64 },
-	[F_THREAD] = { "args/tid", RK_JSON_AS_I64 }, /* rockit's: calls on an extra lane */
+	[F_THREAD] = { "args/tid", RK_JSON_AS_I64 }, /* written by rockit: calls on an extra lane */
 	[F_GRID] = { "args/grid/0", RK_JSON_AS_I64 },
 	[F_GRID + 1] = { "args/grid/1", RK_JSON_AS_I64 },
 	[F_GRID + 2] = { "args/grid/2", RK_JSON_AS_I64 },
@@ -66,7 +67,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_BLOCK + 2] = { "args/block/2", RK_JSON_AS_I64 },
 };
 
-/* Categories of PyTorch since 1.12, and of the first releases. */
+/* Categories of PyTorch since 1.12, and those of earlier releases. */
 static const struct {
 	const char *cat;
 	enum rk_table table;
@@ -93,11 +94,11 @@ static enum rk_table table_of(struct chrome_scan *s)
 	if (v->has != RK_JSON_HAS)
 		return RK_NTABLES;
 	if (s->record.values[F_PH].has == RK_JSON_HAS && !rk_chrome_is(s, F_PH, "X"))
-		return RK_NTABLES; /* flows and instants */
+		return RK_NTABLES; /* skip flows and instants */
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
 		if (rk_text_ieq(cat, v->len, categories[i].cat))
 			return categories[i].table;
-	/* rockit's own traces also have the domains of other APIs */
+	/* rockit's own traces also have domains of other APIs */
 	if (rk_text_ends(cat, v->len, "_api") || rk_text_ends(cat, v->len, "_API") ||
 	    rk_text_ends(cat, v->len, "_API_EXT"))
 		return RK_API;
@@ -106,7 +107,7 @@ static enum rk_table table_of(struct chrome_scan *s)
 
 /* ---- processes ---- */
 
-/* Python frames are ignored: some have no process. */
+/* Ignores Python frames: some have no process. */
 static enum rk_table names_process(struct chrome_scan *s)
 {
 	const struct rk_json_value *v = &s->record.values[F_CAT];
@@ -144,9 +145,9 @@ static const struct chrome_format asking = {
 };
 
 /*
- * The process of a GPU event. Its pid is a process when it differs from the device named in the
- * event: this is so in rockit's own traces, even for processes that have only kernels. With several
- * processes in one trace it is unknown: correlation ids are unique only within a process.
+ * The process of a GPU event. Its pid is a process if it differs from the device in the event: that
+ * is so in rockit's own traces, even for processes that only have kernels. If a trace has several
+ * processes, it is unknown, because correlation ids are unique only within a process.
  */
 static void put_process(struct chrome_scan *s, unsigned field)
 {
@@ -197,7 +198,7 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	return rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
 }
 
-/* "Memcpy HtoD (Pageable -> Device)"; other names stay as they are. */
+/* "Memcpy HtoD (Pageable -> Device)"; other names are kept unchanged. */
 static const struct {
 	const char *name, *direction;
 	bool from_device, to_device;
@@ -274,7 +275,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 			rc = rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 		break;
 	default:
-		/* an annotation appears twice: when the program ran it, and over its kernels */
+		/* an annotation appears twice: on the thread that ran it, and above its kernels */
 		gpu = rk_chrome_is(s, F_CAT, "gpu_user_annotation");
 		if (gpu) {
 			put_process(s, RK_R_PID);
@@ -415,7 +416,7 @@ static int kineto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	struct rk_source *s;
 	int rc;
 
-	if (want & pid[t] && !r->asked) { /* which processes are there? */
+	if (want & pid[t] && !r->asked) { /* find out which processes there are */
 		rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
 		if (rc < 0)
 			return rc;

@@ -1,4 +1,7 @@
-/* parquet.c - Parquet files that hold one of the standard tables, ours or rewritten by others. */
+/*
+ * parquet.c - Parquet files with one of the standard tables, written by rockit or rewritten by
+ * other tools.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,8 +12,8 @@
 #include "read/reader.h"
 
 enum {
-	TAIL_BYTES = 8, /* length of the footer, and the magic again */
-	SCHEMA = 1,     /* newest "rockit.schema" that is understood */
+	TAIL_BYTES = 8, /* footer length, then the magic again */
+	SCHEMA = 1,     /* newest "rockit.schema" that we understand */
 };
 
 struct pq_reader {
@@ -20,8 +23,8 @@ struct pq_reader {
 	struct rk_file *file;
 	struct rk_pq_footer footer;
 	struct rk_schema schema; /* fields of the standard table, then counters */
-	struct rk_field *fields; /* the fields when there are counters */
-	int *leaf_of;            /* per field, the column of the file or -1 */
+	struct rk_field *fields; /* the schema's fields if there are counters */
+	int *leaf_of;            /* by field: column of the file, or -1 */
 };
 
 /* ---- the file ---- */
@@ -98,7 +101,10 @@ static int find_leaf(const struct rk_pq_footer *f, const char *name)
 	return -1;
 }
 
-/* By our metadata, else by its columns: a file rewritten by others has no metadata of ours. */
+/*
+ * Identifies the table by our metadata, else by its columns: a file rewritten by others has no
+ * metadata of ours.
+ */
 static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 {
 	int t = f->table ? rk_table_by_name(f->table) : -1;
@@ -115,7 +121,7 @@ static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 		return RK_KERNELS;
 	for (t = 0; t < RK_NTABLES; t++) {
 		const struct rk_schema *s = rk_table_schema((enum rk_table)t);
-		/* columns that were added later may be missing */
+		/* columns that were added to the format later may be missing */
 		unsigned i = 0, n = t == RK_AGENTS ? RK_G_NODE + 1 : s->nfields;
 
 		while (i < n && find_leaf(f, s->fields[i].name) >= 0)
@@ -138,8 +144,8 @@ static bool is_number(int physical)
 }
 
 /*
- * Columns outside the standard table: in the kernels table, a number under a name of its own that
- * can be written again is a counter.
+ * Columns beyond the standard table: in the kernels table, a numeric column is a counter if its
+ * name is unique and can be written again.
  */
 static void add_counters(struct pq_reader *r, const bool *known)
 {
@@ -186,7 +192,7 @@ static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 		else
 			fits = is_number(leaf->physical);
 		if (leaf->is_null) {
-			r->leaf_of[i] = -1; /* pandas: a text column without values */
+			r->leaf_of[i] = -1; /* written by pandas: a text column without values */
 			continue;
 		}
 		if (!fits)
@@ -248,7 +254,7 @@ static int parquet_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 	    (rc = rk_file_open(path, &r->file, err)) < 0 || (rc = read_footer(r, err)) < 0 ||
 	    (rc = make_schema(r, err)) < 0) {
 		rk_error_at(err, rk_instream_path(in), 0, 0);
-		r->in = NULL; /* stays the caller's */
+		r->in = NULL; /* on failure it still belongs to the caller */
 		parquet_close(&r->base);
 		return rc;
 	}
@@ -258,7 +264,7 @@ static int parquet_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 
 /* ---- a scan: row group by row group, all wanted columns in parallel ---- */
 
-/* One field of the table that the file has and the caller wants. */
+/* A field of the table that the file has and the caller wants. */
 struct column {
 	unsigned field;
 	int leaf;
@@ -275,8 +281,8 @@ struct scan {
 	size_t ncols;
 	struct rk_pq_group group;
 	size_t group_at, group_no; /* next one */
-	uint64_t rows_left;        /* of the current group */
-	uint64_t rows_done;        /* in batches before this one */
+	uint64_t rows_left;        /* in the current group */
+	uint64_t rows_done;        /* rows in earlier batches */
 	struct rk_column *out;
 	struct rk_batch batch;
 	uint32_t levels[RK_PQ_STEP];
@@ -301,7 +307,7 @@ static void scan_close(struct rk_source *source)
 	rk_free(s);
 }
 
-/* 1: a group with rows is open; 0: there is none left. */
+/* Returns 1 if a group with rows is open, 0 if there is none left. */
 static int next_group(struct scan *s, struct rk_error *err)
 {
 	const struct rk_pq_footer *f = &s->r->footer;
@@ -314,7 +320,7 @@ static int next_group(struct scan *s, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 		s->group_no++;
-		/* a page never holds more values than a 32-bit number can count */
+		/* a page cannot have more values than fit in 32 bits */
 		for (unsigned i = 0; i < f->nleaves; i++)
 			if (s->group.num_rows / INT32_MAX > s->group.chunks[i].bytes)
 				return rk_fail(err, RK_E_FORMAT,
@@ -357,15 +363,15 @@ static int check_range(const struct column *c, enum rk_type type, const uint64_t
 }
 
 /*
- * pandas writes integers with nulls as doubles, and NaN for null. *present of the batch's rows from
- * `at` on have a value, in `words` without gaps.
+ * pandas writes integers with nulls as doubles, with NaN for null. *present of the batch's rows
+ * from `at` on have a value; the values are in `words` without gaps.
  */
 static int to_integers(struct scan *s, const struct column *c, size_t at, size_t rows,
 		       size_t *present, struct rk_error *err)
 {
 	const bool all = *present == rows, single = c->pages.leaf->physical == RK_PQ_FLOAT;
 	const char *name = c->pages.leaf->name;
-	/* above this limit the type cannot represent every integer: digits may be lost */
+	/* above this limit the type cannot represent every integer */
 	const double limit = single ? 0x1p24 : 0x1p53;
 	size_t from = 0, to = 0;
 
@@ -408,7 +414,7 @@ static void to_doubles(const struct rk_pq_leaf *leaf, uint64_t *words, size_t n)
 	}
 }
 
-/* Copies words to a column of their width; every row has a value. */
+/* Copies words to a column of their width, if every row has a value. */
 static void narrow(uint8_t *to, size_t size, const uint64_t *words, size_t n)
 {
 	uint32_t *to32 = (uint32_t *)(void *)to;
@@ -447,7 +453,7 @@ static void note_levels(uint64_t *valid, size_t at, const uint32_t *levels, size
 	}
 }
 
-/* Fills n rows from `at` on that all have a value, or all have none. */
+/* Marks n rows from `at` on as all present or all null. */
 static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
 {
 	while (n) {
@@ -463,7 +469,9 @@ static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
 	}
 }
 
-/* Fills rows of the batch from `at` on, from at most one page; returns how many, adds to *present. */
+/*
+ * Fills rows of the batch from `at` on, from at most one page. Returns how many; adds to *present.
+ */
 static int fill_some(struct scan *s, struct column *c, size_t at, size_t n, size_t *present,
 		     struct rk_error *err)
 {
@@ -586,7 +594,7 @@ static int parquet_scan(struct rk_reader *reader, enum rk_table t, uint64_t want
 	for (unsigned i = 0; i < nfields; i++) {
 		struct column *c = &s->cols[s->ncols];
 
-		/* `want` has 64 bits: fields past that are always wanted */
+		/* `want` has 64 bits: fields beyond them are always read */
 		if (r->leaf_of[i] < 0 || (i < 64 && !(want >> i & 1)))
 			continue;
 		c->field = i;

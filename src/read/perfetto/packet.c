@@ -1,10 +1,10 @@
 /*
- * packet.c - one TracePacket, and what earlier packets said: sequences, clocks, interned names,
- * tracks and open slices.
+ * packet.c - parse one TracePacket, and keep state from earlier packets: sequences, clocks,
+ * interned names, tracks and open slices.
  *
  * Field numbers are those of Perfetto's .proto files, named where they are used. The parts of a
- * packet may come in any order, but the sequence data of a packet also applies to its own event: so
- * we find all parts first, then use them in the order they are needed.
+ * packet may come in any order, but the sequence data of a packet also applies to its own event. So
+ * we find all parts first, then use them in the order we need.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ void rk_pf_warn(struct pf_state *s, const char *kind, const char *message)
 	rk_oddities_count(&s->odd, kind, 0, 1, "%s", message);
 }
 
-/* NULL when out of memory (err is set) or past a limit (it is not). */
+/* NULL: no memory (err is set), or past a limit (err is not set). */
 static struct pf_sequence *find_sequence(struct pf_state *s, uint32_t id, bool *ret_new,
 					 struct rk_error *err)
 {
@@ -44,7 +44,7 @@ static struct pf_sequence *find_sequence(struct pf_state *s, uint32_t id, bool *
 	return &s->sequences[s->nsequences++];
 }
 
-/* As above. */
+/* NULL as above. */
 static struct pf_track *find_track(struct pf_state *s, uint64_t uuid, struct rk_error *err)
 {
 	int64_t at = rk_map_get(&s->track_at, 0, uuid);
@@ -170,7 +170,9 @@ static const struct {
 	{ "ancestor_id", PF_IGNORED },
 };
 
-/* An annotation's name: enum pf_value when it is known, else PF_NVALUES + the text's id. */
+/*
+ * The code of an annotation's name: enum pf_value if we know it, else PF_NVALUES + the text's id.
+ */
 static int annotation_of(struct pf_state *s, const uint8_t *text, size_t len, uint32_t *ret,
 			 struct rk_error *err)
 {
@@ -190,14 +192,14 @@ static int annotation_of(struct pf_state *s, const uint8_t *text, size_t len, ui
 	return 0;
 }
 
-/* The sequence, how often it dropped its names, and the kind of name. */
+/* Combines the sequence, how often it dropped its names, and the kind of name. */
 static uint64_t names_key(const struct pf_state *s, const struct pf_sequence *q,
 			  enum pf_intern kind)
 {
 	return (uint64_t)(q - s->sequences) << 40 | (uint64_t)q->generation << 8 | kind;
 }
 
-/* Forgets names that sequences dropped; when that frees nothing, it is not tried again. */
+/* Forgets names that sequences have dropped. If that frees too little, it is not tried again. */
 static bool forget_names(struct pf_state *s)
 {
 	struct rk_map kept = { 0 };
@@ -257,7 +259,7 @@ static void take_field(struct pf_state *s, const struct rk_pb_field *f, struct p
 	case 13: /* sequence_flags */
 		p->flags = (uint32_t)f->value;
 		break;
-	case 42: /* previous_packet_dropped: also set in the first of a sequence */
+	case 42: /* previous_packet_dropped: also set in the first packet of a sequence */
 		p->dropped = f->value != 0;
 		break;
 	case 50: /* compressed_packets */
@@ -315,7 +317,7 @@ static struct pf_clock read_clock(struct rk_cursor c)
 	return k;
 }
 
-/* Clocks that the sequence defines itself, by their offset from a known clock. */
+/* Reads clocks that the sequence defines itself by their offset from a known clock. */
 static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 {
 	struct rk_cursor c = snapshot;
@@ -414,7 +416,7 @@ static int take_interned(struct pf_state *s, const struct pf_sequence *q, struct
 
 /* ---- tracks ---- */
 
-/* Finds up to n numbers in a text, in order; returns how many. */
+/* Finds up to n numbers in a text, in order; returns how many it found. */
 static unsigned numbers(const uint8_t *text, size_t len, int64_t *ret, unsigned n)
 {
 	unsigned count = 0;
@@ -440,7 +442,7 @@ static bool begins(const struct rk_pb_field *f, const char *word)
 	return f->wire == RK_PB_BYTES && f->len >= len && !memcmp(f->data, word, len);
 }
 
-/* The number after a word, as in "rank 3"; looks only before the node's name, which may be anything. */
+/* The number after a word, as in "rank 3". Stops at the node's name, which may contain anything. */
 static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 {
 	const uint8_t *node = memmem(f->data, f->len, "node ", 5);
@@ -454,8 +456,8 @@ static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 }
 
 /*
- * rockit's own names: "pid 7, rank 3, node n1" for a process, "thread 8" for work that a thread
- * caused.
+ * Parses rockit's own descriptions: "pid 7, rank 3, node n1" for a process, "thread 8" for work
+ * caused by a thread.
  */
 static int take_description(struct pf_state *s, struct pf_track *t, const struct rk_pb_field *f,
 			    struct rk_error *err)
@@ -536,10 +538,11 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 			break;
 		}
 	}
-	return take_description(s, t, &description, err); /* last: it overrides the others */
+	return take_description(s, t, &description,
+				err); /* last, because it overrides the others */
 }
 
-/* A track without a process or thread is below one that has it. */
+/* A track without a process or thread inherits it from a parent track. */
 static void inherit(const struct pf_state *s, const struct pf_track *t, int64_t *values)
 {
 	for (int depth = 0; depth < 8; depth++) {
@@ -646,7 +649,7 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 	if (rc < 0 || what < 0 || (!text && !value.number))
 		return rc;
 
-	if (what >= PF_NVALUES) { /* a counter when it is a double */
+	if (what >= PF_NVALUES) { /* an unknown annotation is a counter if it is a double */
 		if (text || value.number != 5 || s->table != RK_COUNTERS ||
 		    slice->ncounters == PF_MAX_COUNTERS)
 			return 0;
@@ -669,7 +672,7 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 		return 0;
 	}
 
-	/* a value of any type as a number; texts may hold three, as "64,1,1" */
+	/* read a value of any type as a number; a text may have three, as "64,1,1" */
 	if (what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID)
 		n = 3;
 	else if (what == PF_RESOURCES)
@@ -692,7 +695,7 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 	return 0;
 }
 
-/* The table a category belongs to. Categories of rocprofiler-systems have "rocm_" in front. */
+/* The table for a category. rocprofiler-systems prefixes categories with "rocm_". */
 static enum rk_table table_of(const char *category, size_t len)
 {
 	if (rk_text_iprefix(category, len, "rocm_")) {
@@ -712,7 +715,7 @@ static enum rk_table table_of(const char *category, size_t len)
 	return RK_MARKERS;
 }
 
-/* 1: opened; 0: the limit was reached. */
+/* Returns 1 if opened, 0 if the limit was reached. */
 static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct pf_track *t,
 		       const struct event *e, const struct packet *p, int64_t time,
 		       struct rk_error *err)

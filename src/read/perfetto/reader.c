@@ -1,4 +1,7 @@
-/* reader.c - the reader of Perfetto traces: slices as rows, packets from bytes. */
+/*
+ * reader.c - the reader of Perfetto traces: splits the file into packets and turns slices into
+ * rows.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@ struct pf_rows {
 	enum rk_table table;
 	uint64_t want;
 	uint32_t source_id, clock_id, range_id, mark_id;
-	int64_t kernels; /* so far */
+	int64_t kernels; /* number of kernels so far */
 	uint64_t range;  /* numbers that did not fit */
 	struct rk_error error;
 };
@@ -47,7 +50,7 @@ static int64_t either(int64_t a, int64_t b)
 	return a == RK_NONE ? b : a;
 }
 
-/* Uses the annotations' times when both exist: the slice's own times may have been moved. */
+/* Uses the times in the annotations if both exist: the slice's own times may have been moved. */
 static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, unsigned start,
 		      unsigned duration)
 {
@@ -66,7 +69,7 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 }
 
 /*
- * Work-items and a workgroup are three numbers, or one, the product. rockit's own traces have
+ * Work-items and workgroup size are three numbers, or one, their product. rockit's own traces have
  * workgroups; work-items are workgroups times their size.
  */
 static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
@@ -134,7 +137,7 @@ static void counters(struct pf_rows *r, const struct pf_slice *s, const struct p
 	}
 }
 
-/* "MEMORY_COPY_" in front of directions that lack it, as in the CSV files. */
+/* Adds "MEMORY_COPY_" to directions without it, as in the CSV files. */
 static int64_t direction(struct pf_rows *r, int64_t name)
 {
 	uint32_t id = (uint32_t)name;
@@ -149,7 +152,7 @@ static int64_t direction(struct pf_rows *r, int64_t name)
 	return id;
 }
 
-/* The category in capitals, as other readers name domains: HIP_API. */
+/* The category in capitals (HIP_API), as other readers name domains. */
 static int64_t domain(struct pf_rows *r, uint32_t category)
 {
 	char name[64];
@@ -184,7 +187,7 @@ static const struct {
 			 RK_R_NODE },
 };
 
-/* Adds the rows of one slice; at most PF_MAX_COUNTERS. */
+/* Adds the rows of one slice: at most PF_MAX_COUNTERS. */
 static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
 		    struct rk_error *err)
 {
@@ -192,7 +195,7 @@ static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *
 	const int64_t *v = s->values;
 	int64_t name = s->name, tid = v[PF_TID];
 
-	r->kernels++; /* of use in the two tables of kernels only */
+	r->kernels++; /* only used for the two tables of kernels */
 	switch (r->table) {
 	case RK_COUNTERS:
 		counters(r, s, t);
@@ -251,15 +254,15 @@ struct perfetto_source {
 	struct pf_state state;
 	struct pf_rows rows;
 	uint8_t *buf;
-	size_t cap, from, to; /* what is read and not yet used */
-	uint64_t offset;      /* of buf[from] in the content */
+	size_t cap, from, to; /* bytes that were read but not used yet */
+	uint64_t offset;      /* position of buf[from] in the content */
 	bool eof, over;
-	size_t closing; /* the track whose open slices are being emitted at the end */
+	size_t closing; /* the track whose open slices are emitted at the end */
 };
 
 /*
- * Makes `need` contiguous bytes available at buf + from; 1: done, 0: the file has fewer. A file
- * that ends early is read up to there.
+ * Makes `need` contiguous bytes available at buf + from. Returns 1, or 0 if the file has fewer. A
+ * truncated file is read as far as it goes.
  */
 static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 {
@@ -300,7 +303,7 @@ static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 	return s->to >= need;
 }
 
-/* Warns that the file ends inside a packet; there is no next one. */
+/* Warns that the file ends inside a packet. */
 static int cut(struct perfetto_source *s)
 {
 	rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
@@ -310,12 +313,12 @@ static int cut(struct perfetto_source *s)
 	return 0;
 }
 
-/* One packet; 1: there was one, 0: the end. */
+/* Reads one packet. Returns 1, or 0 at the end. */
 static int read_packet(struct perfetto_source *s, struct rk_error *err)
 {
 	struct rk_cursor c;
 	uint64_t tag, len;
-	int rc = gather(s, 20, err); /* two varints at most; fewer at the end are fine */
+	int rc = gather(s, 20, err); /* at most two varints; there may be fewer bytes at the end */
 
 	if (rc < 0 || s->to == s->from)
 		return rc < 0 ? rc : 0;
@@ -362,7 +365,7 @@ static int read_packet(struct perfetto_source *s, struct rk_error *err)
 
 /* ---- source ---- */
 
-/* Emits one slice that was never closed; 1: there was one, 0: no more. */
+/* Emits one slice that was never closed. Returns 1, or 0 if there are no more. */
 static int close_one(struct perfetto_source *s, struct rk_error *err)
 {
 	int rc;
@@ -454,7 +457,7 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 
 /* ---- reader ---- */
 
-/* Fields by which a TracePacket is recognised, with their types. */
+/* Checks the fields that identify a TracePacket, and their types. */
 static bool looks_like_packet(struct rk_cursor c)
 {
 	static const struct {

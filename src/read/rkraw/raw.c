@@ -1,6 +1,6 @@
 /*
- * raw.c - files of the recorder: header, blocks, definitions, clocks, and the reader around them.
- * Every byte of a file may be wrong.
+ * raw.c - flight recorder files: header, blocks, definitions, clocks, and the reader around them.
+ * Assumes that every byte of a file may be wrong.
  */
 #include "read/rkraw/raw.h"
 
@@ -13,9 +13,9 @@
 
 __extension__ typedef __int128 i128;
 
-enum { MAX_TURNS = 1 << 18 }; /* blocks that are put in order */
+enum { MAX_TURNS = 1 << 18 }; /* max blocks to sort */
 
-/* When a block was started, and where it is. */
+/* Sequence number and position of a block. */
 struct turn {
 	uint64_t sequence, index;
 };
@@ -25,8 +25,8 @@ struct raw_file {
 	struct rk_raw_header h;
 	bool sum_wrong, cut;
 	uint64_t nblocks; /* includes the header; the last may be incomplete */
-	/* of all blocks, after survey */
-	struct turn *turns; /* data blocks by sequence; NULL: in file order */
+	/* about all blocks; set by survey */
+	struct turn *turns; /* data blocks sorted by sequence; NULL: use file order */
 	uint64_t nturns;
 	uint64_t open, damaged; /* data blocks */
 	uint64_t records;       /* records that data blocks claim to have */
@@ -43,7 +43,7 @@ static void release_file(struct raw_file *f)
 	f->turns = NULL;
 }
 
-/* Call release_file also on failure. */
+/* Call release_file even if it fails. */
 static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 {
 	size_t len = 0;
@@ -79,7 +79,7 @@ static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 	return 0;
 }
 
-/* Operations that were submitted to a device and not seen to finish. */
+/* Operations that were submitted to a device but did not finish. */
 static uint64_t pending_of(const struct rk_raw_header *h)
 {
 	uint64_t begun = 0, ended = 0;
@@ -105,7 +105,7 @@ static uint64_t dropped_of(const struct rk_raw_header *h)
 
 enum block_fate { EMPTY, GOOD, DAMAGED };
 
-/* Checks the 64 bytes only. `room`: bytes of payload in the file. */
+/* Checks only the 64-byte block header. `room`: bytes of payload in the file. */
 static enum block_fate judge(const struct rk_raw_block *b, size_t room)
 {
 	if ((!b->magic && !b->state) || b->state == RK_RAW_TAKEN)
@@ -121,7 +121,7 @@ static enum block_fate judge(const struct rk_raw_block *b, size_t room)
 	return (uint32_t)b->published > room ? DAMAGED : GOOD;
 }
 
-/* Reads the 64 bytes of a block, not its payload. */
+/* Reads the 64-byte header of a block, not its payload. */
 static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *ret,
 		      enum block_fate *fate, struct rk_error *err)
 {
@@ -139,7 +139,10 @@ static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *r
 	return 0;
 }
 
-/* Reads block `index` to buf (block_bytes). When it is good, *ret and the payload after it are valid. */
+/*
+ * Reads block `index` into buf (block_bytes). If it is good, *ret and the payload after it are
+ * valid.
+ */
 static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct rk_raw_block *ret,
 		      enum block_fate *fate, struct rk_error *err)
 {
@@ -161,7 +164,7 @@ static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct r
 
 /* ---- definitions ---- */
 
-/* Fields after the id, by tag. */
+/* Number of fields after the id, by tag. */
 static unsigned fields_of(uint8_t tag)
 {
 	switch (tag) {
@@ -224,9 +227,9 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 		return 0;
 	}
 	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
-		read.v[fields] = rk_cursor_varint(c); /* added in a later version */
+		read.v[fields] = rk_cursor_varint(c); /* field added in a later version */
 	*d = read;
-	/* the collector's own message is reported with the warnings about the file */
+	/* the collector's message is reported with the warnings about the file */
 	if (tag == RK_RAW_NOTE && (words = rk_raw_name(n, read.v[0], RK_RAW_STRING))) {
 		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
 		rk_oddities_count(n->odd, "collector", 0, 1, "%.*s", (int)len, text);
@@ -242,7 +245,7 @@ static void add_calibration(struct raw_names *n, struct rk_cursor *c)
 
 	k.device_ns = (int64_t)raw_zigzag(c);
 	k.boot_ns = (int64_t)raw_zigzag(c);
-	raw_zigzag(c); /* CLOCK_MONOTONIC_RAW, for people */
+	raw_zigzag(c); /* CLOCK_MONOTONIC_RAW, only for people */
 	k.error_ns = (int64_t)raw_zigzag(c);
 	if (c->bad || k.error_ns < 0) {
 		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a calibration is damaged");
@@ -301,9 +304,9 @@ const struct raw_definition *rk_raw_name(const struct raw_names *n, uint64_t id,
 enum line { NO_LINE, LINE, JUMPED };
 
 /*
- * The line through the first and the last calibration: its rise above 1, over its run. They must be a
- * second apart. Clocks are slewed by at most 500 ppm; ten times that means a different clock, or
- * that the machine was suspended.
+ * The line through the first and the last calibration: slope minus 1 is *more / *run. The two must
+ * be a second apart. Clocks are slewed by at most 500 ppm; ten times that means a different clock,
+ * or that the machine was suspended.
  */
 static enum line line_of(const struct raw_clock *c, i128 *run, i128 *more)
 {
@@ -351,7 +354,7 @@ static int by_sequence(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Looks at all blocks; reads those of definitions. */
+/* Checks all blocks and reads the definitions. */
 static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *err)
 {
 	uint8_t *buf = rk_alloc(f->h.block_bytes);
@@ -360,8 +363,8 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 	if (!buf)
 		return rk_fail_nomem(err);
 	/*
-	 * In a window any block may be next, so blocks are sorted; if there are too many, file
-	 * order is used.
+	 * In a window blocks are not in order, so we sort them. If there are too many, we use file
+	 * order.
 	 */
 	if (f->nblocks <= MAX_TURNS) {
 		f->turns = rk_alloc((size_t)f->nblocks * sizeof(*f->turns));
@@ -387,7 +390,7 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 			rc = read_block(f, i, buf, &b, &fate, err);
 			if (rc < 0)
 				goto out;
-			/* the file may still be written to */
+			/* the file may still be growing */
 			if (fate == GOOD && b.kind == RK_RAW_DEFINITIONS &&
 			    (rc = add_names(names, buf + sizeof(b), (uint32_t)b.published, err)) <
 				    0)
@@ -402,7 +405,7 @@ out:
 	return rc;
 }
 
-/* ---- records of blocks ---- */
+/* ---- records in blocks ---- */
 
 struct rkraw {
 	struct rk_reader base;
@@ -410,7 +413,7 @@ struct rkraw {
 	struct rk_context *ctx;
 	struct raw_file f;
 	struct raw_names names;
-	struct rk_oddities odd; /* about definitions: reported with every table */
+	struct rk_oddities odd; /* problems with definitions: reported with every table */
 };
 
 struct rkraw_source {
@@ -419,14 +422,14 @@ struct rkraw_source {
 	struct raw_rows rows;
 	struct rk_oddities odd;
 	uint8_t *buf;
-	uint64_t done; /* blocks seen so far */
+	uint64_t done; /* blocks processed so far */
 	struct rk_cursor c;
 	struct raw_history past;
 	size_t next_agent;
 	bool over;
 };
 
-/* The next block with rows for the table; 1: there is one, 0: no more. */
+/* Finds the next block with rows for the table. Returns 1, or 0 if there are no more. */
 static int next_block(struct rkraw_source *s, struct rk_error *err)
 {
 	uint32_t tags = rk_raw_tags_of(s->rows.table);
@@ -457,7 +460,7 @@ static int next_block(struct rkraw_source *s, struct rk_error *err)
 	return 0;
 }
 
-/* Up to a full batch or the end of the block. */
+/* Reads up to a full batch or the end of the block. */
 static void read_records(struct rkraw_source *s)
 {
 	while (rk_cursor_left(&s->c) && s->rows.b.nrows < s->rows.b.cap) {
@@ -478,7 +481,7 @@ static void read_records(struct rkraw_source *s)
 
 /* ---- source ---- */
 
-/* Warnings about the file as a whole, its clocks and its records, once. */
+/* Reports warnings about the file, its clocks and its records, once. */
 static void tell(struct rkraw_source *s)
 {
 	const char *path = rk_instream_path(s->r->in);
@@ -635,10 +638,10 @@ static int rkraw_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 	r->names.odd = &r->odd;
 	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||
 	    (rc = open_file(path, &r->f, err)) < 0 || (rc = survey(&r->f, &r->names, err)) < 0) {
-		rkraw_close(&r->base); /* `in` is still the caller's */
+		rkraw_close(&r->base); /* `in` still belongs to the caller */
 		return rc;
 	}
-	/* kernels always: an empty table is a valid answer */
+	/* always has kernels, even if the table is empty */
 	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_PROCESSES);
 	for (int t = 0; t < RK_NTABLES; t++)
 		if (rk_raw_tags_of((enum rk_table)t) & r->f.types)

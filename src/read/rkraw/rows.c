@@ -1,4 +1,4 @@
-/* rows.c - records of the recorder, its header and its definitions as rows of the standard tables. */
+/* rows.c - turn the recorder's records, header and definitions into rows of the standard tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int64_t positive(uint64_t v)
 	return v ? small(v) : RK_NONE;
 }
 
-/* Columns that no record has: they get no memory. */
+/* Columns that no record can fill; no memory is allocated for them. */
 static uint64_t never(const struct raw_rows *r)
 {
 	static const uint64_t unknown[RK_NTABLES] = {
@@ -43,7 +43,7 @@ static uint64_t never(const struct raw_rows *r)
 	return unknown[r->table];
 }
 
-/* The collector in capitals, before "_API" and "_BUILD". */
+/* The collector's name in capitals, with "_API" or "_BUILD" appended. */
 static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, struct rk_error *err)
 {
 	char name[sizeof(r->h->collector) + 16];
@@ -90,7 +90,7 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 
 /* ---- cells ---- */
 
-/* The first value of a column in a batch: the rows before it are null. */
+/* Called for the first value of a column in a batch: sets the rows before it to null. */
 static void begin_column(struct raw_rows *r, unsigned field)
 {
 	r->begun |= UINT64_C(1) << field;
@@ -138,7 +138,7 @@ static int64_t string_of(const struct raw_rows *r, uint64_t id)
 	return d ? (int64_t)d->v[0] : RK_NONE;
 }
 
-/* The same for a record; an undefined id is a warning. */
+/* The same for a record; an undefined id gives a warning. */
 static int64_t text(struct raw_rows *r, uint64_t id)
 {
 	int64_t string = string_of(r, id);
@@ -172,13 +172,13 @@ static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 	put(r, pid + 3, r->rank);
 }
 
-/* ---- differences ---- */
+/* ---- delta-encoded fields ---- */
 
 struct operation {
 	uint64_t queue;
 	const struct raw_definition *queue_def, *device_def;
 	const struct raw_clock *clock;
-	bool may_be_timeless;    /* not queued: host times */
+	bool may_be_timeless;    /* not queued: start and end are host times */
 	int64_t start, duration; /* RK_NONE: out of range */
 };
 
@@ -241,7 +241,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 {
 	uint64_t id = rk_cursor_varint(c);
 	const struct raw_definition *shape = rk_raw_name(r->names, id, RK_RAW_SHAPE);
-	/* where there was no room for the shape, the id is the function's */
+	/* if there was no room for the shape, the id is the function's */
 	const struct raw_definition *function =
 		rk_raw_name(r->names, shape ? shape->v[0] : id, RK_RAW_FUNCTION);
 	struct operation op = { .queue = rk_cursor_varint(c) };
@@ -294,9 +294,9 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	return true;
 }
 
-/* ---- copies and the rest ---- */
+/* ---- copies and others ---- */
 
-/* By enum rk_rec_direction of the recorder: which ends are the device. */
+/* Indexed by the recorder's enum rk_rec_direction: which ends are the device. */
 static const struct {
 	const char *word;
 	bool from, to;
@@ -372,7 +372,7 @@ static bool marker(struct raw_rows *r, struct rk_cursor *c)
 	if (c->bad)
 		return false;
 	put(r, RK_R_NAME, text(r, name));
-	if (d) { /* "NVTX_RANGE", then a colon and the name of its domain */
+	if (d) { /* "NVTX_RANGE", then a colon and the name of the domain */
 		const char *domain = rk_strtab_borrow(r->ctx->names, (uint32_t)d->v[0], &len);
 
 		snprintf(kind, sizeof(kind), "%s:%.*s", base, (int)len, domain);
@@ -404,7 +404,7 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	put(r, RK_N_PID, r->h->pid);
 	put(r, RK_N_NODE, r->node);
 	put(r, RK_N_RANK, r->rank);
-	/* a value that is not finite is null */
+	/* values that are not finite become null */
 	if (values && isfinite(v)) {
 		if (!begun)
 			begin_column(r, RK_N_VALUE);
@@ -491,7 +491,7 @@ uint32_t rk_raw_tags_of(enum rk_table t)
 	}
 }
 
-/* Updates the history from a record that gives no row: later differences refer to it. */
+/* Updates the history with a record that gives no row, because later differences refer to it. */
 static bool pass_over(struct raw_history *past, uint8_t tag, struct rk_cursor *c)
 {
 	static const uint8_t before[RK_RAW_ALLOC + 1] = {
@@ -524,7 +524,7 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 	if (tag == RK_RAW_COUNTER)
 		return r->table != RK_COUNTERS || counter(r, &c);
 	if (tag < RK_RAW_KERNEL || tag > RK_RAW_ALLOC) {
-		if (tag != RK_RAW_DROP) /* the header has their sum */
+		if (tag != RK_RAW_DROP) /* the header has their total */
 			rk_oddities_count(r->odd, "unknown-record", 0, 1,
 					  "unknown record kind %u (from a newer rockit?); skipped",
 					  tag);
@@ -564,7 +564,7 @@ void rk_raw_rows_reset(struct raw_rows *r)
 
 /* ---- rows of the header and the definitions ---- */
 
-/* The words of the command with blanks between them, or the program's file when there are none. */
+/* The words of the command separated by blanks, or the program's file if there are none. */
 static int64_t command(struct raw_rows *r)
 {
 	const struct rk_raw_header *h = r->h;
@@ -607,7 +607,8 @@ void rk_raw_agents(struct raw_rows *r, size_t *next)
 		if (d->tag != RK_RAW_DEVICE)
 			continue;
 		name = product = string_of(r, d->v[2]);
-		if (name != RK_NONE) { /* "gfx90a:sramecc+" is gfx90a; other names have no target */
+		if (name !=
+		    RK_NONE) { /* "gfx90a:sramecc+" is gfx90a; other names have no gfx target */
 			size_t len;
 			const char *s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
 

@@ -1,16 +1,16 @@
 /*
  * counters.c - rocpd_pmc_event as the counters table.
  *
- * The file has a row for each hardware instance of a counter; we return their sum, one row for each
+ * The file has a row for each hardware instance of a counter. We return their sum: one row per
  * dispatch and counter. Both the counter rows and the dispatches are read in the order of the event
- * they belong to and walked side by side. rocprofv3 writes them in that order; where a table is not
- * sorted, SQLite sorts it (on disk when its cache is full).
+ * they belong to, and merged. rocprofv3 writes them in that order; if a table is not sorted, SQLite
+ * sorts it (on disk if its cache is full).
  */
 #include "base/alloc.h"
 #include "read/rocpd/rocpd.h"
 
 enum { P_EVENT, P_PMC, P_VALUE, P_SAMPLE, P_NCOLUMNS };
-/* s->c is on the dispatch. */
+/* s->c is the cursor on dispatches. */
 enum { Q_KERNEL = COL_OWN, Q_DISPATCH, Q_NCOLUMNS };
 enum { MAX_GROUP = 1 << 16 };
 
@@ -20,17 +20,20 @@ struct sum {
 };
 
 struct rocpd_counters {
-	struct rk_sqlite_cursor *pmc; /* on the first row of the next group when `ahead` */
+	struct rk_sqlite_cursor *pmc; /* if `ahead`: on the first row of the next group */
 	bool ahead, dispatch_end;
-	int64_t event;          /* of the row ahead */
-	int64_t dispatch_event; /* of the row s->c is on */
-	struct sum *group;      /* of one dispatch */
+	int64_t event;          /* event of the row ahead */
+	int64_t dispatch_event; /* event of the row s->c is on */
+	struct sum *group;      /* sums of one dispatch */
 	size_t ngroup, cap, given;
 	size_t last; /* index found last */
 	uint64_t orphans, spm;
 };
 
-/* Rows by column `by`: as they are stored when it never goes down; null counts as the lowest. */
+/*
+ * Opens rows ordered by column `by`: in stored order if it never decreases. Null counts as the
+ * lowest.
+ */
 static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
 			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
 			 struct rk_sqlite_cursor **ret, struct rk_error *err)
@@ -48,7 +51,7 @@ static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
 		sorted = v >= last;
 		last = v;
 	}
-	if (c && rc == RK_E_FORMAT) /* a damaged row is reported when the rows are read */
+	if (c && rc == RK_E_FORMAT) /* a damaged row is reported later, when we read the rows */
 		rc = 0;
 	else
 		rc = rk_sql_damage(s->r, &cause, rc, err);
@@ -143,7 +146,7 @@ void rk_rocpd_counters_leave(struct rocpd_scan *s)
 	s->counters = NULL;
 }
 
-/* Instances of one counter mostly follow each other, so the search begins where the last ended. */
+/* Instances of one counter are mostly adjacent, so the search starts where the last one ended. */
 static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_error *err)
 {
 	struct sum *grown;
@@ -171,7 +174,7 @@ static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_e
 	return &k->group[k->last];
 }
 
-/* All counter rows of the next event; those without a dispatch are counted and dropped. */
+/* Reads all counter rows of the next event; those without a dispatch are counted and dropped. */
 static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
 	int64_t event = k->event;

@@ -7,7 +7,7 @@ enum {
 	D_DISPATCH,
 	D_PRIVATE,
 	D_GROUP,
-	D_BLOCK, /* three */
+	D_BLOCK, /* three columns */
 	D_ITEMS = D_BLOCK + 3,
 	D_NCOLUMNS = D_ITEMS + 3
 };
@@ -63,7 +63,7 @@ static int kernel_row(struct sql_scan *s, size_t row)
 			rk_sql_put(s, RK_K_SGPR, row, rk_sql_resolve(s, SYMBOLS, id, SYMBOL_SGPR));
 		}
 	}
-	/* the file has work-items; our grid is in workgroups, and the last may be partial */
+	/* the file has work-items; our grid is in workgroups, and the last one may be partial */
 	for (unsigned i = 0; s->want & GEOMETRY_FIELDS && i < 3; i++) {
 		int64_t block = rk_sql_cell(s, D_BLOCK + i), items = rk_sql_cell(s, D_ITEMS + i);
 
@@ -155,7 +155,7 @@ static const struct sql_column alloc_columns[A_NCOLUMNS] = {
 	[A_EXTDATA] = SQL_TEXT("extdata", SQL_BIT(RK_M_FLAGS)),
 };
 
-/* The words that rocprofv3's CSV files use for the same operations. */
+/* The names that rocprofv3's CSV files use for the same operations. */
 static const struct {
 	const char *level, *type, *word;
 } operations[] = {
@@ -168,7 +168,7 @@ static const struct {
 	{ "SCRATCH", "RECLAIM", "SCRATCH_MEMORY_ASYNC_RECLAIM" },
 };
 
-/* A pair without a word of its own is written out: REAL_REALLOC. */
+/* A pair that is not in the list is written as REAL_REALLOC. */
 static void put_operation(struct sql_scan *s, size_t row)
 {
 	struct rk_bytes *level = &((struct rocpd_scan *)s)->text;
@@ -176,7 +176,7 @@ static void put_operation(struct sql_scan *s, size_t row)
 	const char *text = rk_sqlite_text(s->c, A_LEVEL, &len);
 
 	rk_bytes_clear(level);
-	rk_bytes_put(level, text, text ? len : 0); /* the next call may move it */
+	rk_bytes_put(level, text, text ? len : 0); /* copy it: the next call may move it */
 	text = rk_sqlite_text(s->c, A_TYPE, &len);
 	if (!text) {
 		rk_sql_put_null(s, RK_M_OPERATION, row);

@@ -4,9 +4,9 @@
 #include "read/rocpd/rocpd.h"
 
 /*
- * Regions have a beginning and an end; a call that took no time was stored as a sample, whose
- * name is its track's. The event's category says what a row is: MARKER_... is a marker, all
- * others (and rows without an event) are API calls.
+ * Regions have a beginning and an end. A call without duration was stored as a sample, whose name
+ * is its track's. The event's category says what a row is: MARKER_... is a marker, all others (and
+ * rows without an event) are API calls.
  */
 enum { R_NAME = COL_OWN, R_NCOLUMNS };
 enum { S_NCOLUMNS = COL_OWN };
@@ -48,7 +48,7 @@ static const struct sql_column marker_sample[S_NCOLUMNS] = {
 	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
 };
 
-/* The event's category as a name; RK_NONE without. */
+/* The event's category as a name; RK_NONE if there is none. */
 static int64_t category_of(struct sql_scan *s, const struct rk_sqlite_cursor *event)
 {
 	int64_t id = RK_NONE;
@@ -119,7 +119,7 @@ static int marker_row(struct sql_scan *s, size_t row)
 
 	if (!category_begins(s, category, "MARKER_"))
 		return 0;
-	/* the program's text is "message" in the event's JSON; the region's name is the function's */
+	/* the program's text is "message" in the event's JSON; the region's name is the function */
 	if (rk_sql_wants(s, RK_R_NAME)) {
 		rk_bytes_clear(text);
 		if (!rk_sql_json_field(rk_sql_json(event, EVENT_EXTDATA), "message", &value) ||
@@ -201,11 +201,11 @@ static int agent_row(struct sql_scan *s, size_t row)
 	json = rk_sql_json(s->c, G_EXTDATA);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		rk_sql_put(s, numbers[i].field, row, rk_sql_json_number(json, numbers[i].key));
-	/* shader engines: the driver reports only their arrays */
+	/* shader engines: the driver only reports their arrays */
 	arrays = rk_sql_json_number(json, "array_count");
 	each = rk_sql_json_number(json, "simd_arrays_per_engine");
 	rk_sql_put(s, RK_G_SE_COUNT, row, arrays > 0 && each > 0 ? arrays / each : RK_NONE);
-	/* memory: the sum of its banks, and the highest of their clocks */
+	/* memory: the sum of its banks, and their highest clock */
 	if (rk_sql_json_field(json, "mem_banks", &banks)) {
 		while (rk_sql_json_element(&banks, &bank)) {
 			int64_t size = rk_sql_json_number(bank, "size_in_bytes");

@@ -1,4 +1,6 @@
-/* rocpd.c - the reader of rocpd databases: its tables, their sets, and what their rows share. */
+/*
+ * rocpd.c - the reader of rocpd databases: their tables, how they form sets, and common row code.
+ */
 #include "read/rocpd/rocpd.h"
 
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-/* ---- what an id means ---- */
+/* ---- resolving ids ---- */
 
 int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id)
 {
@@ -46,7 +48,7 @@ void rk_rocpd_put_who(struct sql_scan *s, size_t row, unsigned node, unsigned pi
 			   rk_rocpd_resolve_or_id(s, THREADS, rk_rocpd_place(s, COL_TID)));
 }
 
-/* ---- the event that belongs to a row ---- */
+/* ---- the event of a row ---- */
 
 /* Stepping over more rows than this costs more than a seek. */
 enum { NEAR_ROWS = 32 };
@@ -91,7 +93,7 @@ static int step_event(struct rocpd_scan *rs)
 	return rc;
 }
 
-/* Fast when the ids asked for ascend. */
+/* Fast if ids are requested in ascending order. */
 const struct rk_sqlite_cursor *rk_rocpd_event(struct sql_scan *s)
 {
 	struct rocpd_scan *rs = (struct rocpd_scan *)s;
@@ -132,7 +134,7 @@ void rk_rocpd_put_correlation(struct sql_scan *s, unsigned field, size_t row)
 	rk_sql_put(s, field, row, v);
 }
 
-/* ---- which tables of a file belong together ---- */
+/* ---- which tables of a file form a set ---- */
 
 static int compare_suffixes(const void *a, const void *b)
 {
@@ -140,10 +142,10 @@ static int compare_suffixes(const void *a, const void *b)
 }
 
 /*
- * In the file each table is named by what it holds and a suffix, one for each process. The suffix
- * may follow without a mark ("rocpd_stringcc38..."), and other tables begin with some of our names
- * ("rocpd_event_operation_..."). These names begin no other table's name, so what follows them is a
- * suffix.
+ * Table names in the file consist of a base name and a suffix, one suffix per process. There may be
+ * no separator ("rocpd_stringcc38..."), and some of our names are prefixes of other tables
+ * ("rocpd_event_operation_..."). The names used here are not a prefix of any other table, so the
+ * rest is a suffix.
  */
 static int find_sets(struct sql_reader *r, struct rk_error *err)
 {
@@ -255,7 +257,7 @@ static int rocpd_probe(const struct rk_head *head)
 {
 	if (!rk_sql_has_magic(head))
 		return 0;
-	/* the statements that made the tables are mostly in the first pages */
+	/* the statements that created the tables are mostly in the first pages */
 	return memmem(head->data, head->len, "rocpd_", 6) ? 95 : 20;
 }
 

@@ -1,22 +1,21 @@
 /*
- * rocpd.h - the SQLite databases that rocprofv3 writes from ROCm 7.0 on.
+ * rocpd.h - the SQLite databases that rocprofv3 writes since ROCm 7.0.
  *
- * Gives kernels, memcpy, memalloc, api, markers, counters, agents and processes, each where the
- * file has a table for it. Warnings: those of read/sql/sql.h, "counter-without-dispatch",
- * "spm-sample".
+ * Provides kernels, memcpy, memalloc, api, markers, counters, agents and processes, if the file has
+ * a table for them. Warnings: those of read/sql/sql.h, "counter-without-dispatch", "spm-sample".
  */
 #ifndef RK_ROCPD_H
 #define RK_ROCPD_H
 
 #include "read/sql/sql.h"
 
-/* Dims. */
+/* Dims (see read/sql/sql.h). */
 enum { STRINGS, NODES, PROCESSES, THREADS, AGENTS, PMCS, SYMBOLS, TRACKS, NDIMS };
-/* Their values; a dim that is not named here has one. */
+/* Values of dims with more than one value. */
 enum { SYMBOL_NAME, SYMBOL_DISPLAY, SYMBOL_VGPR, SYMBOL_ACCUM, SYMBOL_SGPR };
 enum { TRACK_NID, TRACK_PID, TRACK_TID, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_NAME };
 
-/* Every part lists these columns first (name NULL where its table has no such column). */
+/* Every part lists these columns first (name NULL if its table does not have it). */
 enum {
 	COL_NID,
 	COL_PID,
@@ -24,18 +23,18 @@ enum {
 	COL_AGENT,
 	COL_QUEUE,
 	COL_STREAM,
-	COL_TRACK, /* schema 4: replaces the six above, in the order of TRACK_... */
+	COL_TRACK, /* schema 4: replaces the six columns above, in the order of TRACK_... */
 	COL_START,
 	COL_END,
 	COL_EVENT,
-	COL_OWN /* the first that is the part's own */
+	COL_OWN /* first column of the part itself */
 };
 
 /* Columns of the event that belongs to a row. */
 enum { EVENT_ID, EVENT_CATEGORY, EVENT_STACK, EVENT_EXTDATA, EVENT_NCOLUMNS };
 
 struct rocpd_events {
-	struct rk_sqlite_cursor *c; /* on the event found last */
+	struct rk_sqlite_cursor *c; /* on the event that was found last */
 	bool open, keyed, on_row, ended;
 	int64_t at; /* id of that event */
 };
@@ -56,14 +55,14 @@ extern const struct sql_part rk_rocpd_kernels[1], rk_rocpd_copies[1], rk_rocpd_a
 int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err);
 void rk_rocpd_counters_leave(struct rocpd_scan *s);
 
-/* Value 0 of the dim's row, or the id itself when the dim does not have it. */
+/* Value 0 of the dim's row, or the id itself if the dim does not have it. */
 int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id);
-/* COL_NID .. COL_STREAM of the current row, through the track where the table lacks it. */
+/* COL_NID .. COL_STREAM of the current row, from the track if the table does not have it. */
 int64_t rk_rocpd_place(struct sql_scan *s, unsigned col);
 /* The name of a kernel symbol. */
 int64_t rk_rocpd_symbol_name(struct sql_scan *s, int64_t id);
 void rk_rocpd_put_who(struct sql_scan *s, size_t row, unsigned node, unsigned pid, unsigned tid);
-/* The event of the current row; NULL when there is none. */
+/* The event of the current row; NULL if there is none. */
 const struct rk_sqlite_cursor *rk_rocpd_event(struct sql_scan *s);
 /* correlation_id: the event's stack_id. */
 void rk_rocpd_put_correlation(struct sql_scan *s, unsigned field, size_t row);

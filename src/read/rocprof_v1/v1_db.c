@@ -1,17 +1,17 @@
 /*
  * v1_db.c - results.db of rocprof (v1).
  *
- * Its script copies text into tables as it finds it. KERN holds the rows of results.csv, counters
- * included; older scripts call it A. With --hip-trace KERN has an index and a name at most and the
- * kernels are in OPS. In HIP, HSA, OPS, COPY and rocTX of older scripts pid is the number of a
- * lane of the viewer; the process is in proc-id, or, where the script writes __section, in pid.
+ * Its script copies text into tables unchanged. KERN holds the rows of results.csv, including
+ * counters; older scripts call it A. With --hip-trace KERN has at most an index and a name, and the
+ * kernels are in OPS. In HIP, HSA, OPS, COPY and rocTX of older scripts, pid is the number of a
+ * lane in the viewer; the process is in proc-id, or in pid if the script writes __section.
  */
 #include <string.h>
 
 #include "base/text.h"
 #include "read/sql/sql.h"
 
-/* Names may still have the quotes of the text they were copied from. */
+/* Names may still be quoted, as in the text they were copied from. */
 static const char *unquoted(struct sql_scan *s, unsigned col, size_t *len)
 {
 	const char *text = rk_sqlite_text(s->c, col, len);
@@ -34,7 +34,7 @@ static void put_unquoted(struct sql_scan *s, unsigned field, size_t row, unsigne
 	rk_sql_put_text(s, field, row, text, len);
 }
 
-/* Columns of both KERN and OPS; `NULL` where a table has none. */
+/* Columns of both KERN and OPS; `NULL` if a table does not have it. */
 enum {
 	K_START,
 	K_END,
@@ -124,7 +124,7 @@ static void put_kernel(struct sql_scan *s, size_t row)
 	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, K_LDS));
 	rk_sql_put(s, RK_K_SCRATCH, row, rk_sql_cell(s, K_SCRATCH));
 	rk_sql_put(s, RK_K_WAVE_SIZE, row, rk_sql_cell(s, K_WAVE));
-	/* work-items and workgroup size are one number each: it goes to x */
+	/* work-items and workgroup size are one number each: stored as x */
 	rk_sql_put(s, RK_K_BLOCK_X, row, block);
 	rk_sql_put(s, RK_K_ITEMS_X, row, items);
 	rk_sql_put(s, RK_K_GRID_X, row, rk_grid_of(items, block));
@@ -144,7 +144,7 @@ static int kern_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
-/* The process: proc-id, or pid where lanes have separate columns. */
+/* The process: proc-id, or pid if lanes have separate columns. */
 static int64_t process_of(struct sql_scan *s, unsigned pid, unsigned proc, unsigned section)
 {
 	if (rk_sqlite_has_column(s->c, proc))
@@ -164,7 +164,7 @@ static int ops_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
-/* Uses the table with times, or the only one that exists. */
+/* Accepts the table with times, or the only one that exists. */
 static bool kern_fits(const struct sql_reader *r, const struct rk_sqlite_table *t)
 {
 	return rk_sqlite_has(t, "KernelName") &&
@@ -262,7 +262,7 @@ static int roctx_row(struct sql_scan *s, size_t row)
 	put_unquoted(s, RK_R_NAME, row, R_NAME);
 	if (rk_sql_wants(s, RK_R_KIND)) {
 		int64_t from = rk_sql_cell(s, R_START), to = rk_sql_cell(s, R_END);
-		/* the script writes a mark with a length of one nanosecond */
+		/* the script writes a mark with a duration of one nanosecond */
 		bool mark = from == to || (from != RK_NONE && from < INT64_MAX && to == from + 1);
 
 		rk_sql_put_word(s, RK_R_KIND, row, mark ? "mark" : "range");
@@ -311,7 +311,7 @@ static const char *nth_counter(const struct rk_sqlite_table *t, size_t k)
 	return NULL;
 }
 
-/* The table is read once per counter: it has few rows, but maybe hundreds of columns. */
+/* The table is read once per counter: it has few rows but may have hundreds of columns. */
 static int counter_row(struct sql_scan *s, size_t row)
 {
 	rk_sql_put(s, RK_N_DISPATCH, row, rk_sql_cell(s, N_DISPATCH));
@@ -353,7 +353,7 @@ static const struct sql_format format = {
 	.scan_bytes = sizeof(struct sql_scan),
 };
 
-/* These names are short and common: any other mark wins. */
+/* These names are short and common, so any other sign wins. */
 static const struct rk_db_sign signs[] = {
 	{ "KERN", 50 }, { "OPS", 50 }, { "HIP", 50 }, { "HSA", 50 }, { 0 }
 };

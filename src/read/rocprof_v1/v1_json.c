@@ -1,9 +1,9 @@
 /*
  * v1_json.c - results.json of rocprof (v1).
  *
- * {"traceEvents":[{} and then events; nearly every value is a string. Events named process_name
- * define what the pid of the others means: a GPU, its barriers, copies, calls. ts and dur are whole
- * microseconds; the nanoseconds are in args.
+ * The file is {"traceEvents":[{} followed by events; nearly every value is a string. Events named
+ * process_name define the meaning of pids in other events: a GPU, its barriers, copies, calls. ts
+ * and dur are whole microseconds; the nanoseconds are in args.
  */
 #include <string.h>
 
@@ -74,7 +74,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_WAVE] = { "args/wave_size", RK_JSON_AS_I64 },
 };
 
-/* What a pid of the events means. */
+/* The meaning of a pid in events. */
 enum lane {
 	LANE_OTHER,
 	LANE_GPU,
@@ -86,7 +86,7 @@ enum lane {
 	LANES
 };
 
-/* As kept in s->lanes: the lane, and the number of the GPU, -1 for none. */
+/* The value stored in s->lanes: the lane and the GPU number, -1 for none. */
 static int64_t lane_value(enum lane lane, int64_t number)
 {
 	return (int64_t)lane + (number + 1) * LANES;
@@ -162,13 +162,13 @@ static int note(struct chrome_scan *s, struct rk_error *err)
 		*known = lane;
 		return 0;
 	}
-	/* real files have a handful; looking up unknown lanes must stay cheap */
+	/* real files have a handful; lookups of unknown lanes must stay cheap */
 	if (s->lanes.n >= LANES_MAX)
 		return 0;
 	return rk_json_pairs_add(&s->lanes, (uint64_t)v[F_PID].i, lane, err);
 }
 
-/* Nanoseconds where the event has them, else the microseconds of the viewer. */
+/* Uses nanoseconds if the event has them, else the viewer's microseconds. */
 static void put_times(struct chrome_scan *s, unsigned start, unsigned duration)
 {
 	const struct rk_json_value *v = s->record.values;
@@ -193,7 +193,7 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 
 	put_times(s, RK_K_START, RK_K_DURATION);
 
-	/* work-items and workgroup size are one number each: it goes to x */
+	/* work-items and workgroup size are one number each: stored as x */
 	rk_json_put_grid(&s->rows, RK_K_GRID_X, &v[F_ITEMS], &v[F_BLOCK]);
 	rk_json_put_value(&s->rows, RK_K_BLOCK_X, &v[F_BLOCK]);
 	rk_json_put_value(&s->rows, RK_K_ITEMS_X, &v[F_ITEMS]);
@@ -266,7 +266,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 		put_times(s, RK_R_START, RK_R_DURATION);
 		rk_json_put_value(&s->rows, RK_R_PID, pid);
 		rk_json_put_value(&s->rows, RK_R_TID, tid);
-		/* the script writes a mark with a length of one nanosecond */
+		/* the script writes a mark with a duration of one nanosecond */
 		word = "range";
 		if (begin->has == RK_JSON_HAS && end->has == RK_JSON_HAS && begin->i < INT64_MAX &&
 		    (end->i == begin->i || end->i == begin->i + 1))
@@ -295,7 +295,7 @@ static const struct chrome_format format = {
 	.row = row,
 };
 
-/* `words` in order, with blanks between them. */
+/* Does the text begin with `words`, in order, with blanks between them? */
 static bool begins(const char *p, const char *end, const char *const *words)
 {
 	for (; *words; words++) {
@@ -310,7 +310,7 @@ static bool begins(const char *p, const char *end, const char *const *words)
 	return true;
 }
 
-/* Events without the opening bracket: rocprof writes this when it has nothing to write. */
+/* Events without the opening bracket: rocprof writes this if it has nothing to write. */
 static const char *const bare[] = { ",", "{", "\"args\"", NULL };
 
 static int v1_probe(const struct rk_head *head)

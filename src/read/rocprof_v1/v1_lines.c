@@ -20,7 +20,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The number at *p, followed by `last`; *p moves past it. */
+/* Parses the number at *p, which must be followed by `last`; moves *p past it. */
 static bool take(const char **p, const char *end, char last, int64_t *ret)
 {
 	const char *q = *p;
@@ -33,7 +33,7 @@ static bool take(const char **p, const char *end, char last, int64_t *ret)
 	return true;
 }
 
-/* The number at the end of [p, *end) with `first` before it; *end is moved there. */
+/* Parses the number at the end of [p, *end), which must follow `first`; moves *end before it. */
 static bool take_last(const char *p, const char **end, char first, int64_t *ret)
 {
 	const char *q = *end;
@@ -53,7 +53,7 @@ static void set(struct rk_txt_line *l, enum rk_txt_field f, int64_t v)
 	l->has |= 1u << f;
 }
 
-/* Copy and fill commands have plain words as names; all other names are kernels. */
+/* Copy and fill commands have fixed names; all other names are kernels. */
 static bool is_copy(struct rk_csv_span name)
 {
 	static const char *const words[] = { "Copy", "Fill", "Memcpy", "hcMemcpy", "hipMemcpy" };
@@ -98,7 +98,7 @@ static bool parse_call(const char *p, const char *end, struct rk_txt_line *l)
 	return true;
 }
 
-/* What follows the times. */
+/* Parses the part after the times. */
 static void parse_timed(const char *p, const char *end, struct rk_txt_line *l)
 {
 	const char *q = p;
@@ -214,7 +214,7 @@ static void set_pair(struct rk_txt_line *l, struct rk_csv_span key, struct rk_cs
 	}
 }
 
-/* The next pair at *p, which moves past its comma; false at the end or when it is not a pair. */
+/* Parses the next pair at *p and moves past its comma; false at the end or if it is not a pair. */
 static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 		      struct rk_csv_span *value)
 {
@@ -227,7 +227,7 @@ static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 		;
 	if (open == end || open == k || *open == ',')
 		return false;
-	/* a comma or the end follows the bracket that closes a value */
+	/* the closing bracket of a value is followed by a comma or the end */
 	quoted = open + 1 < end && open[1] == '"';
 	for (close = open + 1; close < end; close++)
 		if (*close == (*open == '(' ? ')' : ']') && (!quoted || close[-1] == '"') &&
@@ -260,7 +260,7 @@ static enum rk_txt_kind kind_of(const struct rk_txt_line *l, bool kernel)
 
 /* ---- any line ---- */
 
-/* Lines before the records: the tracer, agents, when the program began. */
+/* Lines before the records: the tracer, agents, when the program started. */
 static bool is_preamble(const char *p, size_t len)
 {
 	struct rk_csv_span s = rk_csv_trim(p, len);
@@ -305,7 +305,7 @@ void rk_txt_parse(const char *p, size_t len, struct rk_txt_line *ret)
 uint32_t rk_txt_tables(const struct rk_txt_line *l)
 {
 	switch (l->kind) {
-	case RK_TXT_API: /* copies of an HSA trace follow all its calls */
+	case RK_TXT_API: /* copies of an HSA trace come after all its calls */
 		if (rk_text_iprefix(l->name.p, l->name.len, "hsa_"))
 			return RK_TABLE_BIT(RK_API) | RK_TABLE_BIT(RK_MEMCPY);
 		return RK_TABLE_BIT(RK_API);

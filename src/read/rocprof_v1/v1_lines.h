@@ -12,13 +12,13 @@
 
 enum rk_txt_kind {
 	RK_TXT_UNKNOWN,
-	RK_TXT_PREAMBLE, /* known, but not a record */
+	RK_TXT_PREAMBLE, /* known, but without data */
 	RK_TXT_API,
 	RK_TXT_KERNEL,
 	RK_TXT_COPY,
-	RK_TXT_MARK,     /* op says what: mark, push, pop, start, stop */
-	RK_TXT_V2_MARK,  /* rocprofv2 does not say what */
-	RK_TXT_DISPATCH, /* of results.txt; counters may follow */
+	RK_TXT_MARK,     /* op says which: mark, push, pop, start, stop */
+	RK_TXT_V2_MARK,  /* rocprofv2 does not say which */
+	RK_TXT_DISPATCH, /* in results.txt; counters may follow */
 	RK_TXT_COUNTER,
 };
 
@@ -44,14 +44,14 @@ enum rk_txt_field {
 	RK_TXT_NFIELDS
 };
 
-/* One line. Texts are borrowed from it. */
+/* One parsed line. Strings point into it. */
 struct rk_txt_line {
 	enum rk_txt_kind kind;
-	uint32_t has; /* bit by field */
+	uint32_t has; /* one bit per field */
 	int64_t num[RK_TXT_NFIELDS];
 	struct rk_csv_span name; /* p NULL: none */
 	struct rk_csv_span domain;
-	double value; /* of a counter */
+	double value; /* counter value */
 };
 
 static inline bool rk_txt_has(const struct rk_txt_line *l, enum rk_txt_field f)
@@ -59,9 +59,9 @@ static inline bool rk_txt_has(const struct rk_txt_line *l, enum rk_txt_field f)
 	return l->has >> f & 1;
 }
 
-/* A blank line is a preamble. */
+/* A blank line counts as a preamble. */
 void rk_txt_parse(const char *p, size_t len, struct rk_txt_line *ret);
-/* Tables a line gives rows for. */
+/* The tables that a line has rows for. */
 uint32_t rk_txt_tables(const struct rk_txt_line *l);
 
 #endif

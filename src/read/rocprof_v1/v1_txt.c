@@ -12,15 +12,15 @@ enum { MAX_OPEN = 1 << 16 }; /* open ranges */
 
 /* An open range. */
 struct range {
-	struct rk_txt_line line; /* its texts are no longer valid */
+	struct rk_txt_line line; /* its strings are no longer valid */
 	uint32_t name;
 };
 
-/* Rows of one table. After the first failure in a row every put does nothing. */
+/* Rows of one table. After the first error in a row, puts do nothing. */
 struct rows {
 	struct rk_context *ctx;
 	struct rk_builder b;
-	struct rk_error *err; /* of the current row, as rc */
+	struct rk_error *err; /* for the current row; `rc` too */
 	int rc;
 	struct rk_txt_line dispatch; /* the last dispatch, for the counters after it */
 	uint32_t dispatch_name;
@@ -122,7 +122,7 @@ static void put_kernel(struct rows *r, const struct rk_txt_line *l)
 	};
 	int64_t items = l->num[RK_TXT_GRID], block = l->num[RK_TXT_BLOCK], regs, groups;
 	bool has_items = rk_txt_has(l, RK_TXT_GRID), has_block = rk_txt_has(l, RK_TXT_BLOCK), has;
-	/* the tracer's name for a barrier; we name it as all other readers do */
+	/* the tracer's name for a barrier; we use the same name as all other readers */
 	const uint8_t barrier = rk_text_ieq(l->name.p, l->name.len, "Marker") ||
 				rk_text_iprefix(l->name.p, l->name.len, "<barrier packet>") ||
 				rk_text_iprefix(l->name.p, l->name.len, "hcCommandMarker");
@@ -135,7 +135,7 @@ static void put_kernel(struct rows *r, const struct rk_txt_line *l)
 	put_i64(r, RK_K_START, l, RK_TXT_BEGIN);
 	put_duration(r, RK_K_DURATION, l);
 
-	/* a size is one number: it goes to x */
+	/* a size is one number: stored as x */
 	groups = rk_grid_of(items, block);
 	has = has_items && has_block && groups != RK_NONE;
 	put_i32(r, RK_K_GRID_X, groups, has);
@@ -186,7 +186,7 @@ static void put_marker(struct rows *r, const struct rk_txt_line *l, uint32_t nam
 
 /* ---- ranges ---- */
 
-/* Pushes end on the thread they began on, the last first; started ranges end by their id. */
+/* A pop closes the last push of its thread; a started range is closed by its id. */
 static bool belongs(const struct rk_txt_line *begin, const struct rk_txt_line *end)
 {
 	if (begin->num[RK_TXT_OP] != end->num[RK_TXT_OP] - 1 ||
@@ -199,7 +199,7 @@ static bool belongs(const struct rk_txt_line *begin, const struct rk_txt_line *e
 
 /*
  * rocprofv2 prints marks and pushes the same way, so a pop cannot be matched to its push: such
- * ranges have no end. Those with an id have one, in a line without a message.
+ * ranges have no end. Ranges with an id have an end, in a line without a message.
  */
 static int put_mark(struct rows *r, struct rk_txt_line l)
 {
@@ -251,7 +251,7 @@ static int put_mark(struct rows *r, struct rk_txt_line l)
 		r->nopen--;
 		l.num[RK_TXT_END] = end;
 		l.has |= 1u << RK_TXT_END;
-	} else { /* a mark has no length; in rocprofv2's output it may be a range */
+	} else { /* a mark has no duration; in rocprofv2's output it may be a range */
 		l.num[RK_TXT_END] = l.num[RK_TXT_BEGIN];
 		if (!v2)
 			l.has |= 1u << RK_TXT_END;
@@ -261,7 +261,7 @@ static int put_mark(struct rows *r, struct rk_txt_line l)
 	return r->rc;
 }
 
-/* Adds a row if the line gives one. */
+/* Adds a row if the line has one. */
 static int put_line(struct rows *r, const struct rk_txt_line *l, struct rk_error *err)
 {
 	static const struct {
@@ -308,7 +308,7 @@ struct source {
 	bool done;
 };
 
-/* What the first lines are. */
+/* Statistics about the first lines. */
 struct glance {
 	unsigned records, unknown;
 	uint32_t tables;
@@ -325,7 +325,7 @@ static struct glance look(const char *p, size_t len, bool whole)
 		p += 3;
 	while (rk_lines_take(&p, end, &line, &n)) {
 		if (p == end && !whole)
-			break; /* cut off by the end of the head */
+			break; /* truncated by the end of the head */
 		rk_txt_parse(line, n, &l);
 		g.unknown += l.kind == RK_TXT_UNKNOWN;
 		g.records += l.kind > RK_TXT_PREAMBLE;
@@ -336,7 +336,7 @@ static struct glance look(const char *p, size_t len, bool whole)
 	return g;
 }
 
-/* Lines of counters could be anything, and a log may quote a record or two. */
+/* Counter lines could be anything, and a log may quote a record or two. */
 static int txt_probe(const struct rk_head *head)
 {
 	struct glance g;
@@ -390,7 +390,7 @@ static void tell(const struct source *s)
 				     odd[i].line, odd[i].count, odd[i].text);
 }
 
-/* 1: a line was read, with or without a row; 0: end. */
+/* Returns 1 if a line was read, with or without a row; 0 at the end. */
 static int step(struct source *s, struct rk_error *err)
 {
 	struct rk_txt_line l;
@@ -406,7 +406,7 @@ static int step(struct source *s, struct rk_error *err)
 		s->done = true;
 		if (rc < 0 || !r->nopen)
 			return rc;
-		/* a row for the next range that never ended */
+		/* add a row for the next range that never ended */
 		r->err = err;
 		r->rc = 0;
 		r->unclosed++;
@@ -462,7 +462,7 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	struct source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
-	(void)want; /* finding the parts of a line costs more than storing them */
+	(void)want; /* parsing a line costs more than storing it */
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &txt_source_ops, rk_table_schema(t) };
@@ -477,7 +477,7 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	return 0;
 }
 
-/* Names of files of one process begin with its number; files without one have the rows of all. */
+/* File names of one process begin with its pid; a file without one has the rows of all. */
 static enum rk_precedence txt_precedence(const char *file_name, enum rk_table t)
 {
 	bool part = *file_name >= '0' && *file_name <= '9';

@@ -1,9 +1,9 @@
 /*
- * csv.c - the CSV files rocprofv3 and `rocpd convert` write.
+ * csv.c - the CSV files that rocprofv3 and `rocpd convert` write.
  *
- * Columns are matched by name in any case, so one list serves ROCm 6.2 to 10.0 and both dialects
- * of `rocpd convert` (a Guid in front; title-cased names). Unwanted columns that cannot contain
- * commas are bound as SKIP, which is faster than an unknown column.
+ * Columns are matched by name, ignoring case, so one list works for ROCm 6.2 to 10.0 and both
+ * dialects of `rocpd convert` (with a Guid first; title-cased names). Unwanted columns that cannot
+ * contain commas are bound as SKIP, which is faster than an unknown column.
  */
 #include "read/rocprofv3/csv.h"
 
@@ -25,7 +25,7 @@ struct v3_kind {
 
 /* ---- the kinds of files and their columns ---- */
 
-/* In any file; not used. */
+/* May be in any file; not used. */
 static const struct rk_csv_bind skipped[] = {
 	{ "Guid", RK_CELL_SKIP, 0 },
 	{ "Kind", RK_CELL_SKIP, 0 },
@@ -129,7 +129,7 @@ static const struct rk_csv_bind memory_copy[] = {
 	{ "Size", RK_CELL_I64, RK_C_BYTES },
 	{ .more = skipped },
 };
-/* memory_allocation_trace and scratch_memory_trace together */
+/* Used for memory_allocation_trace and scratch_memory_trace. */
 static const struct rk_csv_bind memory_allocation[] = {
 	{ "Operation", RK_CELL_STR, RK_M_OPERATION },
 	{ "Agent_Id", RK_CELL_AGENT, RK_M_DEVICE },
@@ -152,7 +152,7 @@ static const struct rk_csv_bind pc_sampling[] = {
 	{ "Instruction", RK_CELL_STR, RK_P_INSTRUCTION },
 	{ "Instruction_Comment", RK_CELL_STR, RK_P_SOURCE_LINE },
 	{ "Correlation_Id", RK_CELL_SKIP, 0 },
-	{ "Wave_Issued_Instruction", RK_CELL_STR, RK_P_NODE }, /* till rk_v3_finish_pc */
+	{ "Wave_Issued_Instruction", RK_CELL_STR, RK_P_NODE }, /* until rk_v3_finish_pc */
 	{ "Instruction_Type", RK_CELL_SKIP, 0 },
 	{ "Stall_Reason", RK_CELL_STR, RK_P_STALL },
 	{ "Wave_Count", RK_CELL_I64, RK_P_WAVE_COUNT },
@@ -171,8 +171,8 @@ static const struct rk_csv_bind agent_info[] = {
 	{ "Simd_Per_Cu", RK_CELL_I64, RK_G_SIMD_PER_CU },
 	{ "Max_Waves_Per_Cu", RK_CELL_I64, RK_G_WAVES_PER_CU },
 	/*
-	 * engines = arrays / arrays per engine; the latter is kept in a column that the file does
-	 * not have
+	 * engines = arrays / arrays per engine; the latter is kept temporarily in a column that the
+	 * file does not have
 	 */
 	{ "Array_Count", RK_CELL_I64, RK_G_SE_COUNT },
 	{ "Simd_Arrays_Per_Engine", RK_CELL_I64, RK_G_PIPES },
@@ -216,7 +216,7 @@ static uint64_t kernel_needs(uint64_t want)
 	return want;
 }
 
-/* These columns decide which rows of a counter file are one dispatch. */
+/* Adds the columns that tell which rows of a counter file are the same dispatch. */
 static uint64_t dispatch_needs(uint64_t want)
 {
 	return kernel_needs(want) | BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
@@ -309,7 +309,7 @@ enum { MAX_STATS_LINES = 64 };
 
 static const struct {
 	const char *prefix, *kind;
-	bool whole; /* the name must be just this */
+	bool whole; /* the whole name must match */
 } stats_words[] = {
 	{ "HSA_API", "domain", true },
 	{ "HIP_API", "domain", true },
@@ -354,7 +354,7 @@ static const char *kind_of_name(const char *s, size_t len)
 	return "api";
 }
 
-/* The file's name only breaks a tie: markers and kernels can have any name. */
+/* The file name only breaks ties: markers and kernels can have any name. */
 static const char *kind_of_path(const char *path)
 {
 	static const char *const parts[][2] = {
@@ -372,8 +372,8 @@ static const char *kind_of_path(const char *path)
 }
 
 /*
- * "kernel", "api", "copy", "domain", "marker" or "memory", by the first rows in `text` (each begins
- * with a name); where the names do not decide it, the file's name does.
+ * "kernel", "api", "copy", "domain", "marker" or "memory", decided by the first rows in `text`
+ * (each begins with a name), or by the file name if the names are ambiguous.
  */
 static const char *stats_kind(const char *text, size_t len, const char *path)
 {
@@ -386,7 +386,7 @@ static const char *stats_kind(const char *text, size_t len, const char *path)
 		while (stop < end && *stop != ',' && *stop != '"' && *stop != '\n')
 			stop++;
 		found = kind_of_name(name, (size_t)(stop - name));
-		/* a name of no known kind: kernels or markers */
+		/* unknown kind of name: kernels or markers */
 		if (!found || (kind && strcmp(kind, found)))
 			return kind_of_path(path);
 		kind = found;
@@ -406,10 +406,10 @@ struct v3_reader {
 	struct rk_csv_header header;
 	const struct v3_kind *kind;
 	struct rk_v3_scan scan;
-	bool empty[RK_NTABLES]; /* a scan of the file's other table found no row of this one */
+	bool empty[RK_NTABLES]; /* a scan of the file's other table found no rows of this one */
 };
 
-/* Follows a scan to its end, to find out whether the file's other table has rows at all. */
+/* Wraps a scan, to find out at its end whether the file's other table has rows at all. */
 struct v3_source {
 	struct rk_source base;
 	struct rk_source *rows;
@@ -494,7 +494,7 @@ static int v3_open(const struct rk_reader_ops *ops, struct rk_instream *in, stru
 	}
 out:
 	if (rc < 0) {
-		v3_close(&r->base); /* without `in`, which is the caller's on failure */
+		v3_close(&r->base); /* not `in`: on failure it still belongs to the caller */
 		return rc;
 	}
 	r->in = in;
@@ -559,7 +559,7 @@ static int v3_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	r->scan.want = want;
 	r->scan.other_rows = 0;
 	rc = rk_csv_scan_open(&scan, r->ctx, &s->rows, err);
-	/* a counter file has a row per counter; as kernels, each dispatch counts once */
+	/* a counter file has a row per counter; for kernels, each dispatch counts once */
 	if (rc >= 0 && table->finish == rk_v3_finish_dispatches)
 		rc = rk_dispatch_once_open(s->rows, r->ctx, r->scan.file, &s->rows, err);
 	if (rc < 0) {

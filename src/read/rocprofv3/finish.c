@@ -1,6 +1,6 @@
 /*
- * finish.c - derives what CSV files do not have: durations, grids in workgroups, kinds; and finds
- * rows of the same dispatch. Finishers are called with the rows of one piece of a file, on any
+ * finish.c - derive values that CSV files do not have: durations, grids in workgroups, kinds; and
+ * find rows of the same dispatch. Finishers are called with the rows of one piece of a file, on any
  * thread.
  */
 #include "read/rocprofv3/csv.h"
@@ -17,7 +17,7 @@ static int make_null(struct rk_builder *b, unsigned field, size_t row, struct rk
 	return rk_builder_null(b, field, row) ? 0 : rk_fail_nomem(err);
 }
 
-/* The duration column holds the end so far. A row without both times has no duration. */
+/* The duration column still holds the end. A row needs both times to have a duration. */
 static int durations(struct rk_v3_scan *s, struct rk_builder *b, unsigned start_field,
 		     unsigned field, struct rk_error *err)
 {
@@ -44,7 +44,7 @@ static int durations(struct rk_v3_scan *s, struct rk_builder *b, unsigned start_
 	return rc;
 }
 
-/* Work-items (unsigned so far) to workgroups, rounded up. */
+/* Converts work-items (still unsigned) to workgroups, rounded up. */
 static int grid(struct rk_builder *b, unsigned field, unsigned items_field, unsigned block_field,
 		struct rk_error *err)
 {
@@ -75,7 +75,7 @@ static int grid(struct rk_builder *b, unsigned field, unsigned items_field, unsi
 	return rc;
 }
 
-/* Work-items above 2^31 do not fit an int32 column; the workgroups computed above are right. */
+/* Work-items above 2^31 do not fit an int32 column; the workgroups computed before are right. */
 static int large_items(struct rk_v3_scan *s, struct rk_builder *b, unsigned field,
 		       struct rk_error *err)
 {
@@ -117,7 +117,7 @@ static int registers(struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
-/* Where the tool has no stream, the queue is used instead. */
+/* If the tool has no stream, uses the queue instead. */
 static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
 {
 	const int64_t *queue = b->data[RK_K_QUEUE];
@@ -137,7 +137,7 @@ static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk
 	return rc;
 }
 
-/* The same 32 bits in every row: the id of a name, or a number. */
+/* Sets the same 32 bits in every row: the id of a name, or a number. */
 static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, uint32_t value,
 		    struct rk_error *err)
 {
@@ -175,7 +175,7 @@ int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 	return constant(s, b, RK_K_CLOCK, s->clock_id, err);
 }
 
-/* From a counter file: sizes are products, so x has the number and y = z = 1. */
+/* For a counter file: sizes are products, so x has the number and y = z = 1. */
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const unsigned one[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
@@ -187,7 +187,7 @@ int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *e
 	return rc;
 }
 
-/* Keeps the rows whose domain is (or is not) a marker's, and counts the others. */
+/* Keeps the rows whose domain is (or is not) a marker domain, and counts the others. */
 static void keep_domain(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, bool markers)
 {
 	const uint32_t *domain = b->data[field];
@@ -293,7 +293,7 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 	int rc = 0;
 
 	/*
-	 * Shader engines: so far the column has arrays, and the pipes column has arrays per engine.
+	 * Shader engines: the column still has arrays, and the pipes column has arrays per engine.
 	 * Divide, and clear the pipes.
 	 */
 	for (size_t i = 0; arrays && rc == 0 && i < b->nrows; i++) {
@@ -325,8 +325,7 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 
 /*
  * A wave that issued its instruction was not stalled, so its stall reason is dropped. The node
- * column has the issued flag so far; it is cleared. The names of reasons have a prefix of 58
- * letters.
+ * column still has the issued flag; clear it. The names of reasons have a prefix of 58 letters.
  */
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 {
@@ -378,7 +377,10 @@ struct once {
 	struct rk_builder out;
 };
 
-/* 1: the dispatch of the row is seen for the first time, 0: seen before, < 0: out of memory. */
+/*
+ * Returns 1 if the row's dispatch is seen for the first time, 0 if seen before, < 0 if out of
+ * memory.
+ */
 static int first_sight(struct once *o, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	const struct rk_column *pids = &b->cols[RK_K_PID], *ids = &b->cols[RK_K_DISPATCH];
@@ -387,7 +389,7 @@ static int first_sight(struct once *o, const struct rk_batch *b, size_t row, str
 
 	if (rk_column_has(pids, row))
 		pid = (uint64_t)((const int64_t *)pids->data)[row];
-	/* nested hashes: combined side by side, hashes of small numbers would cancel out */
+	/* nest the hashes: xor of the two hashes of small numbers could cancel out */
 	key = rk_hash_u64((uint64_t)((const int64_t *)ids->data)[row] ^ rk_hash_u64(~pid));
 	if (!key)
 		key = 1;

@@ -1,4 +1,4 @@
-/* json.c - the JSON file of rocprofv3: the walk, the first reading, the scans. */
+/* json.c - the JSON file of rocprofv3: walking the document, the first reading, the scans. */
 #include "read/rocprofv3/json.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@ struct v3j_reader {
 	struct rk_reader base;
 	struct rk_instream *in;
 	struct rk_context *ctx;
-	uint64_t *ends; /* where the value of each part ends, from the first reading */
+	uint64_t *ends; /* end of each part's value, from the first reading */
 	size_t nends, cap;
-	bool counters_only; /* kernels are known from counter records alone */
+	bool counters_only; /* kernels are only known from counter records */
 	size_t nprocesses;
-	bool late_names; /* some names come after the records that need them (keys were sorted) */
+	bool late_names; /* some names come after the records that need them (sorted keys) */
 };
 
 static const char top_key[] = "rocprofiler-sdk-tool";
@@ -46,13 +46,13 @@ static enum v3j_part part_of(const struct rk_json_token *key, bool record)
 		if (record == (part_keys[i].part >= V3J_COUNTER_COLLECTION) &&
 		    v3j_is(key, part_keys[i].key))
 			return part_keys[i].part;
-	/* hip_api, hsa_api, rccl_api, rocdecode_api, rocjpeg_api and later ones */
+	/* hip_api, hsa_api, rccl_api, rocdecode_api, rocjpeg_api and future ones */
 	if (record && rk_text_ends(key->text, key->len, "_api"))
 		return V3J_API;
 	return V3J_OTHER;
 }
 
-/* The next value must begin like this to be entered; else it is skipped. */
+/* Enters the next value if it is of this kind; otherwise skips it. */
 static int enter(struct v3j_walk *w, int want, unsigned level, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -65,7 +65,10 @@ static int enter(struct v3j_walk *w, int want, unsigned level, struct rk_error *
 	return kind < 0 ? kind : 0;
 }
 
-/* 1: *part; 0: the document has ended; < 0: error. The caller reads the value before the next call. */
+/*
+ * Returns 1 and *part, 0 at the end of the document, < 0 on error. The caller must read the value
+ * before the next call.
+ */
 static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -101,9 +104,9 @@ static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 	return rc;
 }
 
-/* ---- the first reading: which tables have rows, and where parts end ---- */
+/* ---- the first reading: which tables have rows, and where the parts end ---- */
 
-/* Skips the part's value; returns whether it is not empty. */
+/* Skips the part's value; *rows: it is not empty. */
 static int look_inside(struct rk_json *j, bool *rows, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -164,7 +167,7 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 		if (rc < 0)
 			break;
 		if (r->nends == ENDS_MAX)
-			continue; /* parts past the limit are skipped by reading them */
+			continue; /* parts beyond the limit are skipped by reading them */
 		ends = rk_grow(r->ends, &r->cap, r->nends + 1, sizeof(*ends));
 		if (!ends) {
 			rc = rk_fail_nomem(err);
@@ -222,9 +225,9 @@ static int v3j_open(const struct rk_reader_ops *ops, struct rk_instream *in, str
 	r->base.ops = ops;
 	r->in = in;
 	r->ctx = ctx;
-	/* a pipe is kept: it will be read again */
+	/* a pipe is buffered, because we read it again */
 	if ((rc = rk_instream_keep(in, ctx->tmpdir, err)) < 0 || (rc = first_look(r, err)) < 0) {
-		r->in = NULL; /* the caller's on failure */
+		r->in = NULL; /* on failure it still belongs to the caller */
 		v3j_close(&r->base);
 		return rc;
 	}
@@ -232,7 +235,10 @@ static int v3j_open(const struct rk_reader_ops *ops, struct rk_instream *in, str
 	return 0;
 }
 
-/* A part begins: with a list of records, or as one record. Or in the list: the next one, or its end. */
+/*
+ * At the beginning of a part: a list of records, or one record. Inside the list: the next record,
+ * or the end.
+ */
 static int next_record(struct v3j_scan *s, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -266,7 +272,10 @@ static int skip_part(struct v3j_scan *s, struct rk_error *err)
 	return rk_json_skip_value(s->walk.json, err);
 }
 
-/* A row of counters, a record, or the beginning of a part; 1: continue, 0: end of the document. */
+/*
+ * Handles a row of counters, a record, or the beginning of a part. Returns 1 to continue, 0 at the
+ * end of the document.
+ */
 static int step(struct v3j_scan *s, struct rk_error *err)
 {
 	int rc;
@@ -330,7 +339,7 @@ static void v3j_source_close(struct rk_source *base)
 
 static const struct rk_source_ops v3j_source_ops = { .next = v3j_next, .close = v3j_source_close };
 
-/* A file with sorted keys: its names are read first, separately. */
+/* For a file with sorted keys: reads the names first, separately. */
 static int read_names(struct v3j_scan *s, struct rk_error *err)
 {
 	struct rk_json *j = s->walk.json;

@@ -1,8 +1,8 @@
 /*
- * json.h - between the parts of the rocprofv3 JSON reader.
+ * json.h - shared by the parts of the rocprofv3 JSON reader.
  *
- * {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, kernel_symbols, ...,
- * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}: names
+ * Layout: {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, kernel_symbols, ...,
+ * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}. Names
  * come before the records that use them, so a table needs only one reading of the file.
  */
 #ifndef RK_ROCPROFV3_JSON_H
@@ -12,7 +12,7 @@
 
 #include "read/json_rows.h"
 
-/* Members of a process, and of its records. */
+/* Members of a process and of its records. */
 enum v3j_part {
 	V3J_PROCESS, /* a process begins */
 	V3J_METADATA,
@@ -34,49 +34,49 @@ enum v3j_part {
 
 #define V3J_BIT(part) (1u << (part))
 
-/* Where the walk through the document is. The value of the part it stopped at comes next. */
+/* Position in the document. The value of the current part is read next. */
 struct v3j_walk {
 	struct rk_json *json;
 	unsigned level; /* 0: outside, 1: document, 2: list of processes, 3: process, 4: records */
-	size_t nth;     /* parts met so far */
+	size_t nth;     /* number of parts seen so far */
 };
 
-/* ---- json_names.c: what numbers mean ---- */
+/* ---- json_names.c: what the numbers mean ---- */
 
 struct v3j_symbol {
-	uint32_t at, len; /* of the name in `text` */
-	uint32_t id;      /* of the name in the run's table; UINT32_MAX: not used so far */
+	uint32_t at, len; /* position of the name in `text` */
+	uint32_t id;      /* id of the name in the run's table; UINT32_MAX: not used yet */
 	int32_t vgpr, accum_vgpr, sgpr;
 };
 
-/* Operations of one kind of record. */
+/* The operations of one kind of record. */
 struct v3j_kind {
 	uint32_t name;     /* "HIP_RUNTIME_API" */
-	uint32_t first, n; /* in `operations` */
+	uint32_t first, n; /* range in `operations` */
 };
 
-/* One process. */
+/* Names of one process. */
 struct v3j_names {
 	struct rk_context *ctx;
 	int64_t pid;
-	uint32_t node; /* name of the host */
+	uint32_t node; /* host name */
 	bool has_pid, has_node;
 	struct rk_json_pairs agents;   /* handle -> node id */
 	struct rk_json_pairs counters; /* handle -> name */
 	struct rk_json_pairs kernels;  /* kernel id -> index in symbols */
 	struct rk_json_pairs markers;  /* correlation id -> text */
 	struct rk_json_pairs renamed;  /* external correlation id -> kernel name */
-	struct rk_json_pairs *pairs;   /* those of the list that is being read */
+	struct rk_json_pairs *pairs;   /* target of the list being read */
 	struct v3j_symbol *symbols;
 	size_t nsymbols, symbols_cap;
-	struct rk_bytes text; /* names of kernels, of which most are never launched */
+	struct rk_bytes text; /* kernel names; most kernels are never launched */
 	struct v3j_kind *kinds;
 	size_t nkinds, kinds_cap;
 	uint32_t *operations;
 	size_t noperations, operations_cap;
-	uint32_t *instructions, *comments; /* of PC samples, by index */
+	uint32_t *instructions, *comments; /* for PC samples, by index */
 	size_t ninstructions, instructions_cap, ncomments, comments_cap;
-	uint64_t lost; /* entries past the limits */
+	uint64_t lost; /* entries beyond the limits */
 };
 
 static inline bool v3j_is(const struct rk_json_token *tok, const char *word)
@@ -84,7 +84,7 @@ static inline bool v3j_is(const struct rk_json_token *tok, const char *word)
 	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
 }
 
-/* Which names a table needs; of V3J_STRINGS, which lists. */
+/* Which names a table needs; for V3J_STRINGS, which lists. */
 enum {
 	V3J_NEED_OPERATIONS = 1,
 	V3J_NEED_MARKERS = 2,
@@ -96,13 +96,13 @@ void rk_v3j_names_clear(struct v3j_names *n);
 /* Reads the value of `part`; `needs` selects the strings. */
 int rk_v3j_names_read(struct v3j_names *n, struct rk_json *j, enum v3j_part part, unsigned needs,
 		      struct rk_error *err);
-/* Reports names that did not fit as the warning "lookup-limit". */
+/* Reports dropped names as the warning "lookup-limit". */
 void rk_v3j_names_tell(struct v3j_names *n, const char *file);
-/* 0 ("") when there is no name. */
+/* 0 ("") if there is no name. */
 uint32_t rk_v3j_kind_name(const struct v3j_names *n, const struct rk_json_value *kind);
 uint32_t rk_v3j_operation(const struct v3j_names *n, const struct rk_json_value *kind,
 			  const struct rk_json_value *operation);
-/* NULL when the kernel is not known; id UINT32_MAX when out of memory. */
+/* NULL if the kernel is unknown; id UINT32_MAX if out of memory. */
 const struct v3j_symbol *rk_v3j_symbol(struct v3j_names *n, const struct rk_json_value *kernel_id,
 				       struct rk_error *err);
 
@@ -123,34 +123,34 @@ struct v3j_scan {
 	struct v3j_walk walk;
 	struct v3j_names names;
 	struct rk_json_record record;
-	bool names_ready; /* read before the first record */
-	bool in_records;  /* a list of records of this process has begun */
+	bool names_ready; /* names were read before the first record */
+	bool in_records;  /* a list of records of this process has started */
 	bool in_part;     /* between the records of `part` */
 	enum v3j_part part;
 	uint32_t source_id, clock_id;
-	struct v3j_sum *sums; /* of the dispatch, one per counter */
+	struct v3j_sum *sums; /* of the current dispatch, one per counter */
 	size_t nsums, sums_given;
 };
 
-/* How one standard table is made. */
+/* How to build one standard table. */
 struct v3j_table {
 	enum rk_table table;
-	uint64_t gives;   /* its fields that the file can have */
-	uint32_t parts;   /* parts whose records are its rows */
+	uint64_t gives;   /* fields that the file can have */
+	uint32_t parts;   /* parts whose records become rows */
 	uint32_t names;   /* parts to read first */
 	unsigned strings; /* V3J_NEED_... */
 	const struct rk_json_field *fields;
 	unsigned nfields;
-	/* A row from s->record: 1 made, 0 none. */
+	/* Makes a row from s->record. Returns 1, or 0 if there is none. */
 	int (*row)(struct v3j_scan *s, struct rk_error *err);
 };
 
-/* By table; ends with .row NULL. Kernels come first from dispatches, last from their counters. */
+/* By table; ends with .row NULL. For kernels, dispatches come first, counter records last. */
 extern const struct v3j_table rk_v3j_tables[];
 
-/* records[] of a dispatch's counters into the sums of the scan at `scan`. */
+/* Reads records[] of a dispatch's counters into the sums of `scan`. */
 int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err);
-/* Makes the row of the next sum. */
+/* Makes a row from the next sum. */
 int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err);
 
 #endif

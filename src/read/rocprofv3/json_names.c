@@ -1,4 +1,4 @@
-/* json_names.c - agents, kernels, operations and texts that records name by number. */
+/* json_names.c - agents, kernels, operations and texts that records refer to by number. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -88,7 +88,7 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	int rc;
 
 	if (r->values[SYM_ID].has != RK_JSON_HAS || !r->values[SYM_ID].i)
-		return 0; /* kernel 0 fills holes */
+		return 0; /* kernel 0 is a placeholder */
 	if (n->nsymbols >= SYMBOLS_MAX) {
 		n->lost++;
 		return 0;
@@ -98,7 +98,7 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 		return rk_fail_nomem(err);
 	n->symbols = list;
 
-	/* files list every kernel of every library, but few are launched: interned when first used */
+	/* files list every kernel of every library, but few are launched: intern on first use */
 	if (len > TEXT_BYTES_MAX - n->text.len) {
 		rc = intern(n, r, field, &s.id, err);
 		if (rc < 0)
@@ -120,7 +120,7 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	return 0;
 }
 
-/* Interns the strings of an array whose beginning was read. */
+/* Interns the strings of an array whose opening bracket was read. */
 static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, size_t *count,
 		       size_t *cap, struct rk_error *err)
 {
@@ -158,7 +158,7 @@ static int on_operations(void *arg, struct rk_json *j, struct rk_error *err)
 	return string_list(n, j, &n->operations, &n->noperations, &n->operations_cap, err);
 }
 
-/* {kind, operations[]}; its place in the list is the kind's number. */
+/* Reads {kind, operations[]}; the index in the list is the kind's number. */
 static int on_kind(void *arg, struct rk_json_record *r, struct rk_error *err)
 {
 	struct v3j_names *n = arg;
@@ -247,7 +247,7 @@ static int read_list(struct v3j_names *n, struct rk_json *j, bool comments, stru
 	return string_list(n, j, &n->instructions, &n->ninstructions, &n->instructions_cap, err);
 }
 
-/* The lists of {"strings": {...}} and of {"correlation_id": {...}} in it. */
+/* Reads the lists in {"strings": {...}} and in its {"correlation_id": {...}}. */
 static int read_strings(struct v3j_names *n, struct rk_json *j, unsigned needs,
 			struct rk_error *err)
 {

@@ -1,4 +1,4 @@
-/* json_records.c - one record of rocprofv3's JSON, one row (counters: several). */
+/* json_records.c - turn a record of rocprofv3's JSON into a row (counters: several rows). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@ static void put_who(struct v3j_scan *s, unsigned node, unsigned pid)
 		rk_json_put_null(&s->rows, pid);
 }
 
-/* A name that is not known (0) is null. */
+/* An unknown name (0) becomes null. */
 static void put_name(struct v3j_scan *s, unsigned field, uint32_t id)
 {
 	if (id)
@@ -30,7 +30,7 @@ static void put_name(struct v3j_scan *s, unsigned field, uint32_t id)
 		rk_json_put_null(&s->rows, field);
 }
 
-/* Handles are opaque; agents are known by their node's number. */
+/* Handles are opaque; we identify agents by their node id. */
 static void put_agent(struct v3j_scan *s, unsigned field, const struct rk_json_value *handle)
 {
 	const int64_t *node = NULL;
@@ -63,10 +63,10 @@ enum {
 	KR_NFIELDS = KR_ITEMS + 3
 };
 
-/* What the table of kernels says about a symbol. */
+/* Fields that come from the kernel symbol. */
 #define SYMBOL (B(RK_K_NAME) | B(RK_K_REGS) | B(RK_K_VGPR) | B(RK_K_ACCUM_VGPR) | B(RK_K_SGPR))
 
-/* A dispatch, as a separate record or inside the record of its counters. */
+/* Fields of a dispatch, as a separate record or inside its counter record. */
 #define KERNEL_FIELDS(in)                                                                         \
 	[KR_TID] = { "thread_id", RK_JSON_AS_I64, .serves = B(RK_K_TID) },                        \
 	[KR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64, .serves = B(RK_K_STREAM) },           \
@@ -103,7 +103,7 @@ enum {
 static const struct rk_json_field kernel_fields[KR_NFIELDS] = { KERNEL_FIELDS("") };
 static const struct rk_json_field counted_fields[KR_NFIELDS] = { KERNEL_FIELDS("dispatch_data/") };
 
-/* -1 is not known. */
+/* -1 means unknown. */
 static void put_count(struct v3j_scan *s, unsigned field, int32_t v)
 {
 	if (v >= 0)
@@ -151,7 +151,7 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 	rk_json_put_value(r, RK_K_DISPATCH, &v[KR_DISPATCH]);
 	rk_json_put_value(r, RK_K_CORRELATION, &v[KR_CORRELATION]);
 	rk_json_put_value(r, RK_K_TID, &v[KR_TID]);
-	/* where the tool has no stream, the queue is used instead */
+	/* if the tool has no stream, use the queue instead */
 	if (stream->has != RK_JSON_HAS)
 		stream = &v[KR_QUEUE];
 	if (stream->has == RK_JSON_HAS && stream->i >= INT32_MIN && stream->i <= INT32_MAX)
@@ -169,7 +169,7 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 
 enum { CR_KIND, CR_OPERATION, CR_CORRELATION, CR_START, CR_END, CR_TID, CR_NFIELDS };
 
-/* What calls, copies and allocations have in common; `t` is the letter of the table's fields. */
+/* Fields common to calls, copies and allocations; `t` is the letter of the table's fields. */
 #define CALL_FIELDS(t, kind, operation)                                                 \
 	[CR_KIND] = { "kind", RK_JSON_AS_I64, .serves = kind },                         \
 	[CR_OPERATION] = { "operation", RK_JSON_AS_I64, .serves = operation },          \
@@ -314,7 +314,7 @@ static int add_instance(void *arg, struct rk_json_record *r, struct rk_error *er
 
 	if (r->values[0].has != RK_JSON_HAS)
 		return 0;
-	/* instances of one counter follow each other */
+	/* instances of one counter are adjacent */
 	while (i > 0 && s->sums[i - 1].counter != counter)
 		i--;
 	if (i-- == 0) {
@@ -350,7 +350,7 @@ int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err)
 	return rc;
 }
 
-/* The record has been read; its rows come one by one from here. */
+/* The record has been read; now return its rows one by one. */
 static int begin_counters(struct v3j_scan *s, struct rk_error *err)
 {
 	(void)err;
@@ -497,7 +497,7 @@ static int agent_row(struct v3j_scan *s, struct rk_error *err)
 		rk_json_put_value(&s->rows, numbers[i].field, &v[numbers[i].from]);
 	put_name(s, RK_G_NODE, s->names.has_node ? s->names.node : 0);
 
-	/* shader engines: the driver reports only their arrays */
+	/* shader engines: the driver only reports their arrays */
 	if (engines.has == RK_JSON_HAS) {
 		if (engines.i > 0 && v[GR_ARRAYS_EACH].has == RK_JSON_HAS &&
 		    v[GR_ARRAYS_EACH].i > 0)
@@ -644,7 +644,7 @@ const struct v3j_table rk_v3j_tables[] = {
 		.nfields = OR_NFIELDS,
 		.row = process_row,
 	},
-	/* where there is no record of the dispatch itself */
+	/* used if the dispatch has no record of its own */
 	KERNELS(V3J_COUNTER_COLLECTION, counted_fields),
 	{ 0 },
 };

@@ -1,5 +1,5 @@
 /*
- * columns.c - what the columns of a sampler's file mean: files of madengine and rockit, with one
+ * columns.c - the meaning of columns in sampler files: files of madengine and rockit, with one
  * column per GPU; files of amd-smi, rocm-smi and scripts around them, with one row per GPU; and
  * rocprof-compute's roofline.csv.
  */
@@ -13,8 +13,8 @@
 #define MIB 1048576.0
 
 /*
- * Columns that give a standard metric. Where a file has several columns for one metric, the first
- * that has a value in the row is used: MI300 has no edge temperature, so the junction temperature
+ * Columns that provide a standard metric. If a file has several columns for one metric, the first
+ * one with a value in the row is used: MI300 has no edge temperature, so the junction temperature
  * replaces it. The others keep their own names. amd-smi counts memory in units of 2^20 and calls
  * them MB, and so does rockit's own sampler.
  */
@@ -77,7 +77,7 @@ static const struct {
 	{ "_temperature", "C" }, { "(MHz)", "MHz" },
 };
 
-/* "Power(Watt) GPU12": the device, and the name cut to "Power(Watt)". */
+/* Splits "Power(Watt) GPU12" into the device and the name "Power(Watt)". */
 static bool take_gpu(struct rk_csv_span *name, int64_t *device)
 {
 	size_t n = name->len;
@@ -114,7 +114,7 @@ static void classify(const struct rk_samples_header *h, unsigned col, struct rk_
 	for (size_t u = 0; !ret->unit && u < sizeof(units) / sizeof(units[0]); u++)
 		if (rk_text_ends(name.p, name.len, units[u].ending))
 			ret->unit = units[u].unit;
-	/* amd-smi's `mem` is a temperature beside `hotspot`, and a load elsewhere */
+	/* amd-smi's `mem` is a temperature if there is a `hotspot` column, otherwise a load */
 	if (rk_text_ieq(name.p, name.len, "mem"))
 		ret->unit = rk_samples_header_find(h, "hotspot") >= 0 ? "C" : NULL;
 
@@ -122,7 +122,7 @@ static void classify(const struct rk_samples_header *h, unsigned col, struct rk_
 		i++;
 	if (i == nknown)
 		return;
-	/* beside a load in percent, gfx_activity is a count that only grows */
+	/* if there is also a load in percent, gfx_activity is an ever-increasing count */
 	if (!strcmp(known[i].name, "gfx_activity") &&
 	    rk_samples_header_find(h, "gpu_use_percent") >= 0) {
 		ret->unit = NULL;
@@ -133,7 +133,10 @@ static void classify(const struct rk_samples_header *h, unsigned col, struct rk_
 	ret->scale = known[i].scale;
 }
 
-/* Every column is a time, or a value whose name says of which GPU; or there is a device column. */
+/*
+ * True if every column is a time or a value whose name includes the GPU, or if there is a device
+ * column.
+ */
 static bool is_samples(const struct rk_samples_header *h)
 {
 	struct rk_sample_column c;
@@ -164,7 +167,7 @@ const struct rk_reader_ops rk_reader_samples_csv = {
 	.serial = true,
 };
 
-/* ---- roofline.csv: what rocprof-compute's benchmark measured, one row per device ---- */
+/* ---- roofline.csv: results of rocprof-compute's benchmark, one row per device ---- */
 
 static bool has(struct rk_csv_span name, const char *part)
 {
@@ -174,7 +177,7 @@ static bool has(struct rk_csv_span name, const char *part)
 	return false;
 }
 
-/* Names stay as written, also "hbmBwHigh" and "MFMAFI8OpsLow": metrics refer to them. */
+/* Names are kept as written, even "hbmBwHigh" and "MFMAFI8OpsLow": metrics refer to them. */
 static void classify_roofline(const struct rk_samples_header *h, unsigned col,
 			      struct rk_sample_column *ret)
 {

@@ -1,4 +1,4 @@
-/* samples.c - files of samples: each value of a row becomes a row of the samples table. */
+/* samples.c - sampler files: each value of a row becomes a row of the samples table. */
 #include "read/samples/samples.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "codec/instream.h"
 
-/* Kinds of warnings; the texts are in `oddities`. */
+/* Kinds of warnings; the messages are in `oddities`. */
 enum odd {
 	SHORT_ROW,
 	LONG_ROW,
@@ -41,7 +41,7 @@ static const struct {
 			 "values kept as written" },
 };
 
-/* A column with its texts interned. */
+/* A column with its strings interned. */
 struct column {
 	struct rk_sample_column c;
 	uint32_t metric, own, unit; /* ids; unit 0: none */
@@ -53,27 +53,27 @@ struct reader {
 	struct rk_context *ctx;
 	struct column *cols;
 	unsigned ncols;
-	char *first; /* the header line, to recognise it when repeated */
+	char *first; /* the header line, to recognise repeats of it */
 };
 
 struct note {
 	uint64_t count, line;
 };
 
-/* Between two calls it is at one value of one row. */
+/* Between two calls its position is one value of one row. */
 struct source {
 	struct rk_source base;
 	struct reader *r;
 	struct rk_lines lines;
 	struct rk_builder b;
-	struct rk_csv_span *cells; /* of the row; one more than there are columns */
-	bool *gave;                /* by column: it has given a value in this row */
-	unsigned ncells, col;      /* col: the next to read */
+	struct rk_csv_span *cells; /* cells of the row; room for one more than there are columns */
+	bool *gave;                /* by column: it had a value in this row */
+	unsigned ncells, col;      /* col: next column to read */
 	bool begun;                /* the header was skipped */
 	bool has_time, has_device;
 	int64_t time, device;
-	struct rk_csv_span list; /* what is left of a list-valued cell */
-	unsigned index;          /* of its next element */
+	struct rk_csv_span list; /* rest of a cell that holds a list */
+	unsigned index;          /* index of its next element */
 	double most_watts;
 	struct note notes[NODD];
 };
@@ -84,7 +84,7 @@ static void note(struct source *s, enum odd what)
 		s->notes[what].line = s->lines.number;
 }
 
-/* ---- times, devices and values as samplers write them ---- */
+/* ---- parsing times, devices and values as samplers write them ---- */
 
 #define NS INT64_C(1000000000)
 
@@ -93,7 +93,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Digits behind a decimal point as nanoseconds; what is finer is cut off. */
+/* Converts digits after a decimal point to nanoseconds; truncates finer digits. */
 static int64_t fraction_ns(const char *p, size_t len)
 {
 	int64_t v = 0;
@@ -127,7 +127,7 @@ static enum rk_when seconds(struct rk_csv_span c, int64_t *ret)
 	return RK_WHEN_UTC;
 }
 
-/* Two digits in [from, to], -1 otherwise. */
+/* Parses two digits in [from, to]; -1 if invalid. */
 static int two(const char *p, int from, int to)
 {
 	int v = (p[0] - '0') * 10 + (p[1] - '0');
@@ -135,7 +135,7 @@ static int two(const char *p, int from, int to)
 	return digit(p[0]) && digit(p[1]) && v >= from && v <= to ? v : -1;
 }
 
-/* Days since 1970 of a Gregorian date: years begin in March, so that a leap day is the last. */
+/* Days since 1970 of a Gregorian date. Years begin in March, so that the leap day comes last. */
 static int64_t days(int year, int month, int day)
 {
 	int y = year, m = month - 3;
@@ -147,7 +147,7 @@ static int64_t days(int year, int month, int day)
 	return 365 * (int64_t)y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
-/* "Z", "+02:00" or "-0530" behind a date: seconds east of Greenwich. */
+/* Parses "Z", "+02:00" or "-0530" after a date: seconds east of Greenwich. */
 static enum rk_when zone(const char *p, size_t len, int64_t *ret)
 {
 	size_t minutes = len == 6 && p[3] == ':' ? 4 : 3;
@@ -223,7 +223,7 @@ static bool of_unit(char c)
 
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 {
-	/* words for states: not numbers, but not missing either */
+	/* names of states: not numbers, but not missing either */
 	static const char *const states[] = { "ENABLED", "DISABLED", "UNTHROTTLED", "THROTTLED",
 					      "True",    "False",    NULL };
 	struct rk_csv_span n;
@@ -238,13 +238,13 @@ enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 	while (n.len && of_unit(n.p[n.len - 1]))
 		n.len--;
 	n = rk_csv_trim(n.p, n.len);
-	/* a unit is a few letters, not a sentence that ends in a number */
+	/* a unit is a few letters, not a sentence that happens to follow a number */
 	if (c.len - n.len > 8 || rk_num_f64(n.p, n.len, ret) != RK_NUM_OK)
 		return RK_VALUE_BAD;
 	return RK_VALUE_OK;
 }
 
-/* 3, card3, GPU 3: the number. False where there is none. */
+/* The number in "3", "card3" or "GPU 3"; false if there is none. */
 static bool read_device(struct rk_csv_span c, int64_t *ret)
 {
 	static const char *const words[] = { "card", "gpu", "device" };
@@ -376,7 +376,7 @@ int rk_samples_open(const struct rk_reader_ops *ops, struct rk_instream *in, str
 	r->ctx = ctx;
 	rc = make_columns(r, f->classify, err);
 	if (rc < 0) {
-		r->in = NULL; /* the caller's on failure */
+		r->in = NULL; /* on failure it still belongs to the caller */
 		rk_samples_close(&r->base);
 		return rc;
 	}
@@ -396,7 +396,7 @@ void rk_samples_close(struct rk_reader *base)
 
 /* ---- rows ---- */
 
-/* The time of the row from one of its cells. */
+/* Reads the row's time from one of its cells. */
 static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_role role)
 {
 	enum rk_when kind = RK_WHEN_BAD;
@@ -420,7 +420,7 @@ static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_rol
 		note(s, NO_ZONE);
 }
 
-/* Splits a line into cells, s->ncells; none when it is not a row. */
+/* Splits a line into cells, s->ncells; none if it is not a row. */
 static void take_row(struct source *s, const char *p, size_t len)
 {
 	struct rk_csv_span line = rk_csv_trim(p, len);
@@ -469,7 +469,7 @@ static void take_row(struct source *s, const char *p, size_t len)
 	}
 }
 
-/* Whether a column before this one has given its standard metric. */
+/* Has an earlier column already provided this standard metric? */
 static bool given_before(const struct source *s, unsigned col)
 {
 	const struct column *cols = s->r->cols;
@@ -515,7 +515,7 @@ static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, b
 	if (kind != RK_VALUE_OK)
 		return 0;
 	metric = given_before(s, col) ? c->own : c->metric;
-	if (element) { /* "name[3]"; a name of unusual length is cut */
+	if (element) { /* "name[3]"; very long names are truncated */
 		name = rk_strtab_borrow(s->r->ctx->names, metric, &len);
 		len = rk_min(len, sizeof(text) - 24);
 		memcpy(text, name, len);
@@ -540,7 +540,7 @@ static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, b
 	return 0;
 }
 
-/* The rest of a list first, then the next cell. */
+/* Continues with the rest of a list, else with the next cell. */
 static int step(struct source *s, struct rk_error *err)
 {
 	struct rk_csv_span c;
@@ -603,7 +603,7 @@ static int samples_next(struct rk_source *base, const struct rk_batch **batch, s
 	if (s->b.nrows)
 		return 1;
 
-	/* the end: report what was odd */
+	/* end of file: report the problems */
 	s->notes[HUGE_ROW] = (struct note){ s->lines.huge, s->lines.huge_line };
 	if (s->most_watts > 0 && s->most_watts < 5)
 		s->notes[SMALL_POWER] = (struct note){ 1, 0 };
@@ -635,7 +635,7 @@ int rk_samples_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	struct source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
-	(void)want; /* only five columns: always read all */
+	(void)want; /* only five columns: always read all of them */
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &samples_source_ops, rk_table_schema(t) };

@@ -1,8 +1,8 @@
 /*
  * any.c - a SQLite file whose first pages do not show its format.
  *
- * The names of tables are mostly in the first pages, but not when a killed program left them in the
- * log beside the file, or made tables late. Then we open the file and look at its tables.
+ * Table names are mostly in the first pages, unless a killed program left them in the log next to
+ * the file, or the tables were created late. Then we open the file and look at its tables.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int any_probe(const struct rk_head *head)
 	return rk_sql_has_magic(head) ? 30 : 0;
 }
 
-/* How well a format matches these tables; 0: not at all. */
+/* How well the tables match a format; 0: not at all. */
 static int score_of(const struct rk_reader_ops *ops, const struct rk_sqlite_table *tables, size_t n)
 {
 	int score = 0;
@@ -62,7 +62,7 @@ out:
 	return owner->open(owner, in, ctx, ret, err);
 }
 
-/* Opens the reader of that format, so scan and close are that reader's. */
+/* Opens the file with the reader of that format, so scan and close are that reader's. */
 const struct rk_reader_ops rk_reader_sqlite_any = {
 	.name = "sqlite",
 	.help = "any of the databases above, recognised by its tables",

@@ -1,14 +1,14 @@
-/* dim.c - what an id means: rows of the small tables, looked up once and remembered. */
+/* dim.c - resolve ids: rows of small tables, looked up once and cached. */
 #include "base/alloc.h"
 #include "read/sql/sql.h"
 
 /*
- * Remembered rows: a keyed dim that is full forgets everything, because it can look rows up again;
+ * Max cached rows. A keyed dim that is full forgets everything, because it can look rows up again;
  * a dim that was read as a whole stops adding rows.
  */
 enum { MAX_ROWS = 1 << 16, MAX_WHOLE_ROWS = 1 << 18 };
 
-/* The row of `key`, NULL when there is none. */
+/* The row with `key`, or NULL. */
 static int64_t *find(const struct sql_dim *d, int64_t key)
 {
 	uint64_t hash = rk_hash_u64((uint64_t)key);
@@ -22,7 +22,7 @@ static int64_t *find(const struct sql_dim *d, int64_t key)
 	return NULL;
 }
 
-/* A row for `key`, all values RK_NONE; NULL when out of memory. */
+/* Adds a row for `key` with all values RK_NONE; NULL if out of memory. */
 static int64_t *add_row(struct sql_dim *d, int64_t key, struct rk_error *err)
 {
 	size_t stride = d->def->width + 1;
@@ -79,7 +79,7 @@ static int64_t *keep_row(struct sql_dim *d, const struct rk_sqlite_cursor *c, in
 	return row;
 }
 
-/* For a table without a key (made by CREATE TABLE AS, for example): reads all of it once. */
+/* For a table without a key (for example from CREATE TABLE AS): reads all of it once. */
 static int read_whole(struct sql_dim *d, const struct rk_sqlite_table *t, struct rk_error *err)
 {
 	struct rk_sqlite_cursor *c = NULL;
@@ -137,7 +137,7 @@ static __attribute__((noinline)) int64_t *look_up(struct sql_dim *d, int64_t id,
 		return keep_row(d, d->c, id, err);
 	if (rk_sql_damage(d->r, &cause, rc, err) < 0)
 		return NULL;
-	return add_row(d, id, err); /* an id that is not there is remembered too */
+	return add_row(d, id, err); /* missing ids are cached too */
 }
 
 const int64_t *rk_sql_dim_get(struct sql_dim *d, int64_t id, struct rk_error *err)

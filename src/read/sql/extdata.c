@@ -1,8 +1,8 @@
 /*
  * extdata.c - a minimal JSON parser for columns that contain JSON.
  *
- * Tolerant: text that is not JSON gives "not there", never an error. A value is found by skipping
- * over the ones before it; skipping keeps a count of open brackets and needs no stack.
+ * It is tolerant: text that is not JSON gives "not found", never an error. It finds a value by
+ * skipping the ones before it; skipping only counts open brackets, so it needs no stack.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static size_t skip_space(struct sql_span j, size_t i)
 	return i;
 }
 
-/* j.s[i] is the opening quote; returns what follows the closing one, 0 when there is none. */
+/* j.s[i] is the opening quote. Returns the index after the closing quote, 0 if there is none. */
 static size_t skip_string(struct sql_span j, size_t i)
 {
 	for (i++; i < j.len; i++) {
@@ -31,7 +31,7 @@ static size_t skip_string(struct sql_span j, size_t i)
 	return 0;
 }
 
-/* Past one value of any kind; 0 when it does not end. */
+/* Skips one value of any kind. Returns the index after it, 0 if it does not end. */
 static size_t skip_value(struct sql_span j, size_t i)
 {
 	int depth = 0;

@@ -1,4 +1,7 @@
-/* scan.c - a SQLite file and the source behind each of its tables: sets, parts, rows, batches. */
+/*
+ * scan.c - opens a SQLite file and provides the source of each of its tables: sets, parts, rows,
+ * batches.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +66,7 @@ const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const cha
 	return bsearch(&key, r->tables, r->ntables, sizeof(*r->tables), compare_key);
 }
 
-/* Whether a set has rows for the plan. */
+/* Does the set have rows for the plan? */
 static bool applies(const struct sql_reader *r, const struct sql_plan *plan, const char *suffix)
 {
 	bool any = plan->nparts == 0;
@@ -295,7 +298,7 @@ static void leave_set(struct sql_scan *s)
 	s->set_open = false;
 }
 
-/* The cursor of the current part, or the next part. */
+/* Opens the cursor of the current part, or moves to the next part. */
 static int enter_part(struct sql_scan *s, struct rk_error *err)
 {
 	const struct sql_part *p = &s->plan->parts[s->part];
@@ -336,7 +339,7 @@ static int enter_part(struct sql_scan *s, struct rk_error *err)
 	return 0;
 }
 
-/* One row, or the end of the part; a damaged table ends where the damage begins. */
+/* Reads one row or reaches the end of the part; a damaged table ends at the damage. */
 static int read_row(struct sql_scan *s, struct rk_error *err)
 {
 	const struct sql_part *p = &s->plan->parts[s->part];
@@ -376,7 +379,7 @@ static int fill_from_parts(struct sql_scan *s, struct rk_error *err)
 	return 1;
 }
 
-/* How far the scan is, as bytes of the file: sets and parts done, and the rows of this part. */
+/* Scan progress in bytes of the file: sets and parts done, plus the rows of this part. */
 static uint64_t bytes_done(const struct sql_scan *s)
 {
 	double size = (double)rk_sqlite_size(s->r->db), sets = (double)s->set, rows = 0;
@@ -436,7 +439,10 @@ static void scan_close(struct rk_source *src)
 
 /* ---- opening a scan ---- */
 
-/* A constant is the same in every row of every batch: written once. The id, or else that of `word`. */
+/*
+ * Fills a column that is the same in every row of every batch: written only once. Uses the id, or
+ * the id of `word`.
+ */
 static int put_constant(struct sql_scan *s, unsigned field, int64_t id, const char *word,
 			struct rk_error *err)
 {
@@ -484,7 +490,7 @@ int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct r
 	if (rc < 0)
 		goto out;
 
-	/* columns for the fields that the plan gives; the rest are absent */
+	/* allocate columns for the fields that the plan provides; the rest are absent */
 	fields = plan->gives;
 	for (size_t i = 0; i < plan->nparts; i++)
 		for (size_t k = 0; k < plan->parts[i].ncolumns; k++)

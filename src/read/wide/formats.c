@@ -1,15 +1,15 @@
 /*
- * formats.c - the CSV files of rocprof v1, rocprofv2 and rocprof-compute. Each has columns of the one
- * before it.
+ * formats.c - the CSV files of rocprof v1, rocprofv2 and rocprof-compute. Each reuses columns of
+ * the previous one.
  */
 #include "read/wide/wide.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
 /*
- * ---- results.csv of rocprof v1, ROCm 3 to 6, and of rocprofv2 when told to write this format.
- * Counters are between obj and DispatchNs. Times exist only when requested; a run with --stats or a
- * trace has DurationNs too and its whole header in quotes. ----
+ * ---- results.csv of rocprof v1, ROCm 3 to 6, and of rocprofv2 if this format was requested.
+ * Counters are between obj and DispatchNs. Times exist only if requested. A run with --stats or a
+ * trace also has DurationNs, and its whole header is quoted. ----
  */
 
 static const struct rk_csv_bind v1_columns[] = {
@@ -24,11 +24,11 @@ static const struct rk_csv_bind v1_columns[] = {
 	{ "wgr", RK_CELL_I32, RK_K_BLOCK_X },
 	{ "lds", RK_CELL_I32, RK_K_SHARED_MEM },
 	{ "scr", RK_CELL_I32, RK_K_SCRATCH },
-	{ "vgpr", RK_CELL_I32, RK_K_VGPR }, /* to ROCm 5.1 */
+	{ "vgpr", RK_CELL_I32, RK_K_VGPR }, /* up to ROCm 5.1 */
 	{ "arch_vgpr", RK_CELL_I32, RK_K_VGPR },
 	{ "accum_vgpr", RK_CELL_I32, RK_K_ACCUM_VGPR },
 	{ "sgpr", RK_CELL_I32, RK_K_SGPR },
-	{ "fbar", RK_CELL_SKIP, 0 }, /* to ROCm 5.1 */
+	{ "fbar", RK_CELL_SKIP, 0 }, /* up to ROCm 5.1 */
 	{ "wave_size", RK_CELL_I32, RK_K_WAVE_SIZE },
 	{ "sig", RK_CELL_SKIP, 0 },
 	{ "obj", RK_CELL_SKIP, 0 },
@@ -112,8 +112,8 @@ static const struct rk_csv_bind copies[] = {
 
 static const struct rk_wide_kind v2_kinds[] = {
 	/*
-	 * with Kernel_ID: rocprofv3's counters, rewritten by rocprof-compute; with duration_ns: a table
-	 * that rockit wrote, whose numbers are not counters
+	 * with Kernel_ID: rocprofv3 counters, rewritten by rocprof-compute; with duration_ns: a
+	 * table that rockit wrote, whose numbers are not counters
 	 */
 	{ .must = { "Dispatch_ID", "Kernel_Name", "Queue_ID", "PID", "TID", "Correlation_ID" },
 	  .must_not = { "Kernel_ID", "Counter_Name", "Agent_Id", "duration_ns" },
@@ -157,8 +157,8 @@ const struct rk_reader_ops rk_reader_rocprof_v2_csv = {
 
 /*
  * ---- rocprof-compute and omniperf. Files of single passes (pmc_perf_0.csv, SQ_LEVEL_WAVES.csv,
- * timestamps.csv) are those of rocprof v1, rocprofv2 or rocprofv3 with some columns renamed, not always
- * all; pmc_perf.csv is their join. ----
+ * timestamps.csv) are those of rocprof v1, rocprofv2 or rocprofv3 with some columns renamed, not
+ * always all; pmc_perf.csv joins them. ----
  */
 
 static const struct rk_csv_bind compute_columns[] = {
@@ -224,7 +224,7 @@ static const struct rk_wide_kind compute_kinds[] = {
 	  .clock = "unknown",
 	  .wrapped = true,
 	  PMC },
-	/* rocprofv3 numbers kernels, its predecessors do not */
+	/* rocprofv3 numbers kernels, older tools do not */
 	{ .must = { "Dispatch_ID", "Kernel_Name", "Kernel_ID" },
 	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns" },
 	  .clock = "boottime",
@@ -237,7 +237,7 @@ static const struct rk_wide_kind compute_kinds[] = {
 	{ .ntables = 0 },
 };
 
-/* Any table of dispatches looks like one of these: other readers go first. */
+/* Any table of dispatches looks like one of these, so other readers take precedence. */
 static int compute_probe(const struct rk_head *head)
 {
 	int score = rk_wide_probe(head);

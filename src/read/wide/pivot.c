@@ -1,4 +1,4 @@
-/* pivot.c - which columns of a wide CSV file are counters, and how they become rows. */
+/* pivot.c - find the counter columns of a wide CSV file and turn them into rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- columns ---- */
 
-/* The header's names in order, to find one among thousands. */
+/* The header's names, sorted, to find one among thousands. */
 struct place {
 	const char *name;
 	unsigned col;
@@ -22,7 +22,7 @@ static int by_name(const void *a, const void *b)
 	return c ? c : (x->col > y->col) - (x->col < y->col);
 }
 
-/* The first column whose name is [name, name + len), or n. */
+/* The first column with the name [name, name + len), or n. */
 static unsigned first_col(const struct place *places, unsigned n, const char *name, size_t len)
 {
 	unsigned lo = 0, hi = n;
@@ -52,7 +52,7 @@ static const struct rk_csv_bind *fixed_of(const struct rk_csv_bind *binds, const
 	return NULL;
 }
 
-/* SQ_WAVES_1 is a copy where there is a SQ_WAVES; SQ_WAVES_LT_16 is a counter of that name. */
+/* SQ_WAVES_1 is a copy if there is a SQ_WAVES; SQ_WAVES_LT_16 is a counter of its own. */
 static bool is_copy(const struct rk_csv_bind *fixed, const struct place *places, unsigned n,
 		    unsigned col, const char *name)
 {
@@ -67,7 +67,7 @@ static bool is_copy(const struct rk_csv_bind *fixed, const struct place *places,
 	return fixed_of(fixed, name, base) || first_col(places, n, name, base) < n;
 }
 
-/* Fixed columns that rows of counters keep. */
+/* Fixed columns that counter rows also have. */
 static struct rk_csv_bind kept(const struct rk_csv_bind *b, const char *name)
 {
 	static const struct {
@@ -150,10 +150,10 @@ struct pivot {
 	struct rk_source *rows;
 	const struct rk_wide_columns *columns;
 	uint64_t want;
-	uint32_t *ids;            /* names of the counters */
-	const struct rk_batch *b; /* being converted; NULL: none */
+	uint32_t *ids;            /* name ids of the counters */
+	const struct rk_batch *b; /* batch being converted, or NULL */
 	size_t row;
-	unsigned counter; /* the first of that row not yet converted */
+	unsigned counter; /* the first counter of that row not yet converted */
 	struct rk_builder out;
 };
 
@@ -161,7 +161,7 @@ struct pivot {
 static const uint8_t turned[RK_W_NFIELDS] = { RK_N_DISPATCH, RK_N_NAME, RK_N_DEVICE, RK_N_PID,
 					      RK_N_INSTANCE };
 
-/* Copies the value at `from`, of 4 or 8 bytes, n times. */
+/* Copies the value at `from` (4 or 8 bytes) n times. */
 static void repeat(void *out, const void *from, size_t size, size_t n)
 {
 	uint64_t v8;
@@ -178,7 +178,9 @@ static void repeat(void *out, const void *from, size_t size, size_t n)
 	}
 }
 
-/* Converts the rest of one row, as far as there is room: its counters, then the dispatch's values. */
+/*
+ * Converts the rest of one row as far as there is room: its counters, then the dispatch's values.
+ */
 static int turn_row(struct pivot *p, struct rk_error *err)
 {
 	uint32_t *name = rk_builder_column(&p->out, RK_N_COUNTER);

@@ -1,4 +1,4 @@
-/* wide.c - reads files with one row per dispatch, for all formats that have them. */
+/* wide.c - read files with one row per dispatch, for all formats that have them. */
 #include "read/wide/wide.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct wide_reader {
 	struct rk_context *ctx;
 	const struct rk_wide_kind *kind;
 	struct rk_csv_header header;
-	struct rk_wide_columns columns; /* of a kind with counters */
+	struct rk_wide_columns columns; /* if the kind has counters */
 	struct rk_wide_scan scan;
 };
 
@@ -31,8 +31,8 @@ static const struct rk_wide_kind *kind_of(const struct rk_wide_kind *k,
 }
 
 /*
- * The first columns identify a file. A header with thousands of counters is slow to read each time
- * and may be longer than the head, so only a part of it is read where possible.
+ * The first columns identify a file. A header with thousands of counters is slow to parse each time
+ * and may be longer than the head, so only a part of it is read if possible.
  */
 int rk_wide_probe(const struct rk_head *head)
 {
@@ -40,7 +40,7 @@ int rk_wide_probe(const struct rk_head *head)
 	struct rk_csv_header h;
 	int rc = rk_csv_header_parse(head->data, rk_min(head->len, PROBE_BYTES), true, &h, NULL);
 
-	if (rc == RK_E_FORMAT && head->len > PROBE_BYTES) /* cut inside quotes */
+	if (rc == RK_E_FORMAT && head->len > PROBE_BYTES) /* truncated inside quotes */
 		rc = rk_csv_header_parse(head->data, head->len, true, &h, NULL);
 	if (rc < 0)
 		return rc == RK_E_NOMEM ? rc : 0;
@@ -59,7 +59,7 @@ void rk_wide_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-/* Reads the header from the file when the head is too short for it. */
+/* Reads the header from the file if the head is too short for it. */
 static int long_header(struct wide_reader *r, struct rk_error *err)
 {
 	char *text = rk_alloc(MAX_HEADER_BYTES);
@@ -89,7 +89,7 @@ static void drop_column(struct rk_csv_header *h, const char *name)
 	memmove(&h->names[col], &h->names[col + 1], (h->ncols - (unsigned)col) * sizeof(*h->names));
 }
 
-/* ROCm 6.1's rocprofv2 wrote sig and obj in the header, but not in the rows. */
+/* rocprofv2 of ROCm 6.1 wrote sig and obj in the header, but not in the rows. */
 static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 {
 	const char *const *absent = r->kind->absent, *p, *end = head + len;
@@ -174,7 +174,7 @@ out:
 	return 0;
 }
 
-/* A size that the file does not have in x is not 1 in y and z. */
+/* If the file does not have a size in x, y and z are unknown, not 1. */
 static uint64_t without_sizes(const struct rk_csv_header *h, uint64_t want)
 {
 	static const char *const grids[] = { "grd", "Grid_Size", NULL };
@@ -207,7 +207,7 @@ int rk_wide_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct 
 	while (table < k->tables + k->ntables && table->table != t)
 		table++;
 
-	if (table == k->tables + k->ntables) { /* counters: columns turned into rows */
+	if (table == k->tables + k->ntables) { /* counters: turn columns into rows */
 		scan.binds = r->columns.counters;
 		scan.schema = &r->columns.schema;
 		scan.want = UINT64_MAX;
@@ -240,16 +240,16 @@ int rk_wide_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct 
 
 enum rk_precedence rk_wide_precedence(const char *file_name, enum rk_table t)
 {
-	/* rocprof-compute: names of dispatches and nothing else */
+	/* rocprof-compute: only the names of dispatches */
 	if (t == RK_KERNELS && strstr(file_name, "pmc_dispatch_info"))
 		return RK_PRECEDENCE_STATS;
-	/* rocprofv2: names and times; its results have sizes and registers as well */
+	/* rocprofv2: names and times; its results also have sizes and registers */
 	if (t == RK_KERNELS && strstr(file_name, "hcc_ops_trace_"))
 		return RK_PRECEDENCE_JSON;
 	return RK_PRECEDENCE_BY_TABLES;
 }
 
-/* ---- finishers: derive what wide files lack, or say in other words than rocprofv3 ---- */
+/* ---- finishers: derive what wide files do not have, or name differently from rocprofv3 ---- */
 
 uint64_t rk_wide_kernel_needs(uint64_t want)
 {
@@ -266,7 +266,7 @@ uint64_t rk_wide_kernel_needs(uint64_t want)
 	return want;
 }
 
-/* Joins names that a table printer has wrapped. */
+/* Rejoins names that a table printer wrapped. */
 static int unwrap_all(const struct rk_wide_scan *s, struct rk_builder *b, unsigned field,
 		      struct rk_error *err)
 {
@@ -323,7 +323,7 @@ int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
 	return unwrap_all(s, b, RK_T_NAME, err);
 }
 
-/* Id 0 is the empty name: an operation that is not a kernel. */
+/* Id 0, the empty name, means an operation that is not a kernel. */
 int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_wide_scan *s = scan;
@@ -337,7 +337,7 @@ int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error 
 	return rk_v3_finish_kernels(&s->v3, b, err);
 }
 
-/* Maps the tool's words to rocprofv3's longer names; others stay as they are. */
+/* Maps the tool's names to rocprofv3's longer ones; others stay unchanged. */
 int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const char *const words[][2] = {
