@@ -24,12 +24,12 @@ struct agent {
 
 struct devices {
 	const struct rk_strtab *names;
-	struct rk_energy_curve *curves; /* in order of node and device once settled */
+	struct rk_energy_curve *curves; /* sorted by node and device after settling */
 	size_t n, cap, last;
 	struct agent *agents;
 	size_t nagents, cap_agents;
 	struct rk_keys kernels; /* node, 0, device */
-	size_t *places;         /* curve of each of `kernels`, NOWHERE for none */
+	size_t *places;         /* by index in `kernels`: its curve, or NOWHERE */
 	size_t nplaces;
 };
 
@@ -38,7 +38,7 @@ static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *
 {
 	void *grown;
 
-	/* devices are sampled in turn: try the next one first */
+	/* devices are sampled in turn, so try the next one first */
 	for (size_t k = 0; k < d->n; k++) {
 		size_t i = (d->last + k) % d->n;
 
@@ -68,15 +68,15 @@ static int by_place(const void *pa, const void *pb, void *arg)
 	return c ? c : (a->device > b->device) - (a->device < b->device);
 }
 
-/* Node 0 is unknown and matches every node. */
+/* Node 0 means unknown and matches every node. */
 static bool same_node(uint32_t a, uint32_t b)
 {
 	return !a || !b || a == b;
 }
 
 /*
- * The index of an agent among the GPUs of its node; the agent's own number if no agent table
- * describes it.
+ * The index of an agent among the GPUs of its node; the agent's own number if no agent table lists
+ * it.
  */
 static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t device)
 {
@@ -94,10 +94,7 @@ static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t de
 	return known ? place : device;
 }
 
-/*
- * The curve of the device that kernels name so; NOWHERE if it was not sampled, or several may be
- * meant.
- */
+/* The curve of the device that a kernel names; NOWHERE if it was not sampled or is ambiguous. */
 static size_t find_place(const struct devices *d, const struct rk_key3 *kernel)
 {
 	uint32_t node = (uint32_t)kernel->a;
@@ -118,7 +115,7 @@ static size_t find_place(const struct devices *d, const struct rk_key3 *kernel)
 	}
 	if (nfound == 1)
 		return found;
-	/* one GPU ran kernels and one was sampled: they match whatever their numbers are */
+	/* one GPU ran kernels and one was sampled: they match, whatever their numbers */
 	for (size_t i = 0; i < d->kernels.n; i++)
 		ran += d->kernels.v[i].a == kernel->a;
 	return ran == 1 && nsampled == 1 ? sampled : NOWHERE;
@@ -135,7 +132,9 @@ static int settle_devices(struct devices *d, struct rk_error *err)
 	for (size_t i = 0; i < d->nplaces; i++)
 		d->places[i] = find_place(d, &d->kernels.v[i]);
 
-	/* samples without a node that match kernels of several nodes are assigned to none of them */
+	/*
+	 * samples without a node that match kernels of several nodes are assigned to none of them
+	 */
 	for (size_t i = 0; i < d->nplaces; i++)
 		for (size_t k = 0; k < i; k++) {
 			size_t at = d->places[i];
@@ -150,10 +149,10 @@ static int settle_devices(struct devices *d, struct rk_error *err)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- state ---- */
 
 #define BIT(f) (UINT64_C(1) << (f))
-#define TIME_MAX (INT64_MAX / 2) /* so that any span fits */
+#define TIME_MAX (INT64_MAX / 2) /* so that any difference fits */
 
 enum { MAX_VISITS = 1 << 18 };
 
@@ -163,9 +162,10 @@ struct rk_energy {
 	size_t max_samples, nsamples;
 	struct devices devices;
 	struct rk_keys groups;      /* name, has a key, key */
-	struct rk_energy_sum *sums; /* nsums, and one for groups past the limit */
+	struct rk_energy_sum *sums; /* nsums, plus one for groups beyond the limit */
 	size_t nsums;
-	struct rk_order *order, *again; /* kernels as read; then in order and cut to the samples */
+	struct rk_order *order,
+		*again; /* order: kernels as read; again: sorted and clipped to the samples */
 	size_t held;
 	/* by group and curve: the interval up to which the uncertainty was added */
 	struct rk_keys visits;
@@ -375,9 +375,12 @@ int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error
 	return rc;
 }
 
-/* ---- the end ---- */
+/* ---- evaluation ---- */
 
-/* The first interval whose uncertainty was not added to the group yet; NULL: not tracked. */
+/*
+ * The first interval whose uncertainty was not added to the group yet; *ret is NULL if that is not
+ * tracked.
+ */
 static int visit_of(struct rk_energy *e, const struct rk_stretch *s, size_t **ret,
 		    struct rk_error *err)
 {
@@ -497,7 +500,7 @@ int rk_energy_finish(struct rk_energy *e, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 
-	/* first all kernels in order: add their time to the intervals, and keep them */
+	/* first add the time of all kernels, in order, to the intervals, and keep the kernels */
 	rc = rk_order_new(e->ctx->tmpdir, e->held, &e->again, err);
 	while (rc >= 0 && e->order && (rc = rk_order_next(e->order, &s, err)) > 0) {
 		size_t at = s.device < d->nplaces ? d->places[s.device] : NOWHERE;
@@ -515,7 +518,7 @@ int rk_energy_finish(struct rk_energy *e, struct rk_error *err)
 	rk_order_free(e->order);
 	e->order = NULL;
 
-	/* then split the energy of each interval, and add up the parts of the kernels */
+	/* then split the energy of each interval, and add up the parts of each kernel */
 	for (size_t i = 0; i < d->n; i++) {
 		rc = rk_curve_split(&d->curves[i], err);
 		if (rc < 0)
@@ -549,7 +552,7 @@ struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool
 	struct rk_key3 k = { name, keyed, keyed ? key : 0 };
 	uint32_t at = 0;
 
-	/* a group that was never seen is past the sums, or is the one for all past the limit */
+	/* an unknown group is beyond the sums, or is the one for all groups beyond the limit */
 	if (rk_keys_number(&e->groups, k, &at, NULL) < 0 || at > e->nsums)
 		return (struct rk_energy_sum){ 0 };
 	return e->sums[at];

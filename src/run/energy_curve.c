@@ -80,7 +80,7 @@ void rk_curve_thin(struct rk_energy_curve *c)
 }
 
 /*
- * Puts the samples in order, without implausible ones and repeats. Of samples with the same time the
+ * Sorts the samples and removes implausible ones and repeats. Of samples with the same time the
  * last is kept. Equal counter values mean that the counter was read again before the sensor updated
  * it; the first of them is kept.
  */
@@ -119,7 +119,7 @@ static int by_number(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The median distance between samples; INT64_MAX when out of memory. */
+/* The median distance between samples; INT64_MAX if out of memory. */
 static int64_t usual_interval(const struct rk_meter_samples *s)
 {
 	int64_t *d = rk_alloc(s->n * sizeof(*d)), middle;
@@ -140,8 +140,9 @@ static int64_t units_of(double joule)
 }
 
 /*
- * The energy from a sample to the next; -1: unknown. A counter that decreased has wrapped around if
- * one of the common widths explains it (2^32 of 2^-16 J, of uJ, of mJ); otherwise it was reset.
+ * The energy between a sample and the next; -1: unknown. A counter that decreased has wrapped
+ * around if one of the common widths explains it (2^32 units of 2^-16 J, uJ or mJ); otherwise it
+ * was reset.
  */
 static int64_t energy_between(const struct rk_meter_sample *s, enum rk_meter m, int64_t usual,
 			      struct rk_energy_oddities *odd)
@@ -186,7 +187,7 @@ static int make_intervals(struct rk_energy_curve *c, struct rk_energy_oddities *
 	for (size_t i = 0; i + 1 < s->n; i++) {
 		int64_t e = energy_between(&s->v[i], c->meter, usual, odd);
 
-		/* implausibly large energy is treated as unknown */
+		/* treat implausibly large energy as unknown */
 		if (e >= 0 &&
 		    ((double)e > INTERVAL_MAX * RK_ENERGY_UNITS || e > TOTAL_MAX - total)) {
 			odd->wild++;
@@ -208,7 +209,7 @@ int rk_curve_settle(struct rk_energy_curve *c, struct rk_energy_oddities *odd, s
 {
 	int rc = 0;
 
-	/* prefer the counter: it misses nothing between two readings */
+	/* prefer the counter: it misses nothing between readings */
 	for (unsigned m = 0; !c->n && m < RK_NMETERS; m++) {
 		struct rk_meter_samples *s = &c->samples[m];
 
@@ -258,7 +259,7 @@ static bool step_after(const struct rk_energy_curve *c, size_t i, int64_t t)
 	return (c->steps ? c->steps[i].t : c->intervals[i].t) > t;
 }
 
-/* The interval that contains t, which is within the samples. The search starts at `hint`. */
+/* The interval that contains t, which must be within the samples. The search starts at `hint`. */
 static size_t find(const struct rk_energy_curve *c, int64_t t, size_t hint)
 {
 	size_t lo = hint < c->n && !step_after(c, hint, t) ? hint : 0, step = 1, hi;
@@ -283,7 +284,7 @@ static struct rk_cover *cover_at(struct rk_energy_curve *c, size_t i, bool busy)
 	return busy ? &c->intervals[i].busy : &c->intervals[i].over;
 }
 
-/* Adds [s, e), which begins in interval a and ends in b. */
+/* Adds [s, e), which starts in interval a and ends in b. */
 static void cover(struct rk_energy_curve *c, bool busy, int64_t s, int64_t e, size_t a, size_t b)
 {
 	const struct rk_energy_interval *v = c->intervals;
@@ -294,7 +295,7 @@ static void cover(struct rk_energy_curve *c, bool busy, int64_t s, int64_t e, si
 		cover_at(c, lo, busy)->full++;
 		cover_at(c, hi, busy)->full--;
 	}
-	/* saturates: input may have absurd durations */
+	/* saturates: the input may have absurd durations */
 	if (a == b && lo > a && hi <= b) {
 		first->part = rk_add_saturated(first->part, e - s);
 		return;
@@ -344,8 +345,8 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 }
 
 /*
- * Splits an interval between idle time and kernels. `doubt` is the most that one of several kernels,
- * or an idle moment, may have used above idle power.
+ * Splits an interval between idle time and kernels. `doubt` is the maximum that one of several
+ * kernels, or an idle moment, may have used above idle power.
  */
 static void make_step(struct rk_energy_curve *c, size_t i)
 {
@@ -401,7 +402,7 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 	c->steps = rk_calloc(c->n + 1, sizeof(*c->steps));
 	if (!c->steps)
 		return rk_fail_nomem(err);
-	/* counts were kept as differences to the previous interval */
+	/* counts are stored as differences to the previous interval */
 	for (size_t i = 1; i <= c->n; i++) {
 		v[i].over.full += v[i - 1].over.full;
 		v[i].busy.full += v[i - 1].busy.full;
@@ -410,7 +411,7 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 		v[i].sq += v[i - 1].sq;
 	}
 
-	/* idle power: first from intervals that have no kernels on either side */
+	/* idle power: prefer intervals without kernels on either side */
 	for (int calm = 1; calm >= 0 && !c->idle_ns; calm--)
 		for (size_t i = 0; i < c->n; i++) {
 			bool beside = (i && v[i - 1].count) || (i + 1 < c->n && v[i + 1].count);
@@ -446,7 +447,7 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 	return 0;
 }
 
-/* Adds the part of an interval from s to e. */
+/* Adds the part of an interval between s and e. */
 static void take(const struct rk_energy_step *v, int64_t s, int64_t e, struct rk_energy_part *ret)
 {
 	if (v->share < 0)

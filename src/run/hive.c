@@ -32,7 +32,7 @@ void rk_hive_put(struct rk_bytes *out, const char *value, size_t len)
 		put_escaped(out, value, len, !strcmp(value, RK_HIVE_NULL));
 		return;
 	}
-	/* too long for a file name: the beginning and a digest that keeps it unique */
+	/* too long for a file name: use the beginning and a digest that keeps it unique */
 	rk_sha256(value, len, digest);
 	put_escaped(out, value, KEPT, false);
 	rk_bytes_puts(out, "-");

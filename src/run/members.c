@@ -1,9 +1,9 @@
 /*
  * members.c - the ranks of a run, and what is known about each.
  *
- * If a rank has a folder, its rows are not read, except for the node name if neither run.json nor
- * the path has it: then the first rows are. Files that name no rank may have rows of many ranks (a
- * table made from all of them): their rank column is read.
+ * If a rank has a folder, its rows are not read, except the first ones for the node name if neither
+ * run.json nor the path has it. Files that name no rank may have rows of many ranks (a table made
+ * from all of them): we read their rank column.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { MEMBERS_MAX = 1 << 16 };
 
-/* On one machine, boot clock and wall clock do not drift apart or step by more than this. */
+/* On one machine, the boot clock and the wall clock do not differ by more than this over a run. */
 static const int64_t same_boot_ns = INT64_C(2000000000);
 
 /* ---- members ---- */
@@ -36,7 +36,7 @@ static struct rk_member *new_member(struct rk_members *m, int64_t rank, struct r
 	return v;
 }
 
-/* Sets all texts from `r`, which may be NULL. */
+/* Copies all strings from `r`, which may be NULL. */
 static int set_texts(struct rk_member *v, const struct rk_run_record *r, const char *node,
 		     const char *folder, struct rk_error *err)
 {
@@ -80,7 +80,7 @@ static int add_place(struct rk_run *run, struct rk_members *m, const struct rk_r
 	if (!v)
 		return RK_E_NOMEM;
 	if (p->hive) {
-		/* a place in a data set: its path has the node */
+		/* a folder in a data set: its path has the node */
 		path = rk_strf("%s/", p->folder);
 		rc = path ? rk_hive_node(&run->ctx, path, &id, err) : rk_fail_nomem(err);
 		rk_free(path);
@@ -148,8 +148,8 @@ static int add_rank(struct rk_members *m, int64_t rank, struct rk_error *err)
 }
 
 /*
- * Ranks of a launcher inside the command ran on the machine of rockit, or on others. Clocks since
- * boot differ between machines by more than the length of a run, so a start within the run on the
+ * Ranks of a launcher inside the command ran on rockit's machine or on others. Clocks since boot
+ * differ between machines by more than the duration of a run, so a start within the run on the
  * local clock means this machine.
  */
 static bool was_here(const struct rk_run_record *r, int64_t start_ns)
@@ -195,7 +195,9 @@ static int add_rows(struct rk_run *run, struct rk_members *m, const struct look 
 	return 0;
 }
 
-/* Reads the rows of one file, all or only the first; the other files are disabled meanwhile. */
+/*
+ * Reads the rows of one file, all or only the first ones; the other files are disabled meanwhile.
+ */
 static int look_into(struct rk_run *run, struct rk_members *m, const struct look *l, size_t at,
 		     bool all, struct rk_error *err)
 {
@@ -226,7 +228,7 @@ static int look_into(struct rk_run *run, struct rk_members *m, const struct look
 	for (size_t i = 0; i < run->nfound; i++)
 		run->found[i].used = used[i];
 	rk_free(used);
-	/* whoever needs the rows reports the damage */
+	/* the code that needs the rows reports the damage */
 	return rc == 0 && ignored.code == RK_E_NOMEM ? rk_fail_nomem(err) : rc;
 }
 
@@ -257,7 +259,7 @@ static int from_rows(struct rk_run *run, struct rk_members *m, const struct look
 
 /* ---- machines ---- */
 
-/* A rank and its machine: the boot id, or the node name if that is unknown. */
+/* A rank and its machine: the boot id, or the node name if the boot id is unknown. */
 struct home {
 	const char *key;
 	bool timed;
@@ -278,8 +280,8 @@ static int by_home(const void *a, const void *b)
 }
 
 /*
- * Two nodes may have the same name, and a rebooted machine has a new clock: ranks of one key that
- * were booted at different times are on different machines.
+ * Two nodes may have the same name, and a rebooted machine has a new clock: ranks with the same key
+ * but different boot times are on different machines.
  */
 static bool one_machine(const struct home *a, const struct home *b)
 {
@@ -288,7 +290,7 @@ static bool one_machine(const struct home *a, const struct home *b)
 	return !a->timed || !b->timed || b->boot_ns - a->boot_ns <= same_boot_ns;
 }
 
-/* Numbers in the order of their first ranks, from 0 on. */
+/* Numbers machines from 0 in the order of their first ranks. */
 static int number_machines(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	struct home *homes = rk_calloc(m->n + 1, sizeof(*homes));
@@ -329,7 +331,7 @@ out:
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- entry points ---- */
 
 static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk_error *err)
 {
@@ -347,7 +349,7 @@ static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk
 		if (rc < 0)
 			goto fail;
 	}
-	/* the scan that uses the rows reports problems of the files */
+	/* the scan that uses the rows reports problems with the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
 		rc = from_rows(run, &m, &looks[i], &found, err);
@@ -387,7 +389,7 @@ int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
-	/* other code reports on a single run, but not that it was one of many ranks */
+	/* other code reports problems of a single run, except that it was one of many ranks */
 	for (size_t i = 0; i < m.nproblems; i++)
 		if (run->places.n > 1 || !strcmp(m.problems[i].kind, "missing"))
 			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",

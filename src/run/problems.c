@@ -1,4 +1,4 @@
-/* problems.c - describes the problems of the ranks of a job. */
+/* problems.c - describe the problems of the ranks of a job. */
 #include "run/members.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ enum { RANGES_MAX = 12, GROUPS_MAX = 4, TEXT_MAX = 8192, RANKS_MAX = 1 << 16 };
 
 /* ---- sentences ---- */
 
-/* Ranks that a sentence is about, ascending. Zero it before use. */
+/* The ranks that a sentence is about, ascending. Zero it before use. */
 struct rank_list {
 	int64_t *v;
 	size_t n, cap;
@@ -47,7 +47,7 @@ static const char *one_or_many(const struct rank_list *l, const char *one, const
 	return l->n == 1 ? one : many;
 }
 
-/* "rank 3", "ranks 0, 3-5"; a long list is cut and its length given. */
+/* Appends "rank 3" or "ranks 0, 3-5"; truncates a long list and adds its length. */
 static void list_put(struct rk_bytes *b, const struct rank_list *l)
 {
 	unsigned ranges = 0;
@@ -68,7 +68,7 @@ static void list_put(struct rk_bytes *b, const struct rank_list *l)
 	}
 }
 
-/* Begins a sentence: the ranks, and what follows one or many. */
+/* Starts a sentence: the ranks, then the text for one rank or for many. */
 static void begin(struct rk_bytes *b, const struct rank_list *l, const char *one, const char *many)
 {
 	rk_bytes_init(b, TEXT_MAX);
@@ -76,7 +76,10 @@ static void begin(struct rk_bytes *b, const struct rank_list *l, const char *one
 	rk_bytes_puts(b, one_or_many(l, one, many));
 }
 
-/* Adds a problem of the ranks `l` with the text of `b`; both are released. The words are static. */
+/*
+ * Adds a problem of the ranks `l` with the text of `b`; releases both. `kind` and `warning` are
+ * static.
+ */
 static int add_problem(struct rk_members *m, const char *kind, const char *warning,
 		       struct rank_list *l, struct rk_bytes *b, struct rk_error *err)
 {
@@ -109,7 +112,10 @@ static int add_problem(struct rk_members *m, const char *kind, const char *warni
 
 /* ---- problems of single ranks, reported together ---- */
 
-/* The detail that groups ranks with the same problem; NULL: the rank does not have it. */
+/*
+ * Returns the detail by which ranks with the same problem are grouped; NULL: the rank does not have
+ * the problem.
+ */
 typedef const char *fault_of(const struct rk_rank_place *p);
 
 static const char *record_unreadable(const struct rk_rank_place *p)
@@ -183,7 +189,7 @@ static int tell(struct rk_members *m, const struct ask *a, const char *common, s
 	return add_problem(m, a->kind, a->warning, l, &b, err);
 }
 
-/* One sentence per common detail, up to a limit; then one for the rest. */
+/* One sentence per common detail up to a limit, then one for the rest. */
 static int ask_all(struct rk_run *run, struct rk_members *m, const struct ask *a,
 		   struct rk_error *err)
 {
@@ -225,7 +231,7 @@ static int by_rank(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A rank and what it is grouped by. */
+/* A rank and the label it is grouped by. */
 struct labelled {
 	const char *label;
 	int64_t rank;
@@ -239,7 +245,7 @@ static int by_label(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* "A on ranks 0-3, B on rank 4", unless all n entries have the same label. */
+/* Writes "A on ranks 0-3, B on rank 4", unless all n entries have the same label. */
 static int tell_groups(struct rk_members *m, const char *warning, struct labelled *v, size_t n,
 		       struct rk_error *err)
 {
@@ -278,7 +284,7 @@ static int tell_groups(struct rk_members *m, const char *warning, struct labelle
 	return rc;
 }
 
-/* The versions of the profiler, or those of rockit. */
+/* Compares the versions of the profiler, or those of rockit. */
 static int compare_versions(struct rk_run *run, struct rk_members *m, bool rockit,
 			    struct rk_error *err)
 {
@@ -333,7 +339,7 @@ static int by_node(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* n ranks whose node has one name but that are on several machines. */
+/* n ranks whose nodes have the same name but are several machines. */
 static int tell_clash(struct rk_members *m, const struct rk_member **v, size_t n,
 		      struct rk_error *err)
 {
@@ -418,7 +424,7 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 	return add_problem(m, "broken", "failed-rank", &l, &b, err);
 }
 
-/* ---- missing ---- */
+/* ---- missing ranks ---- */
 
 static int tell_missing(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
@@ -519,7 +525,7 @@ static int tell_twice(struct rk_members *m, const struct rk_rank_place *p,
 	return add_problem(m, "duplicate", warning, l, &b, err);
 }
 
-/* One sentence for all whose folders are in the same parents. */
+/* One sentence for all ranks whose folders are in the same parents. */
 static int tell_all_twice(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
@@ -609,7 +615,7 @@ static int tell_other_jobs(struct rk_run *run, struct rk_members *m, enum rk_pla
 	return add_problem(m, "other-job", warning, &l, &b, err);
 }
 
-/* Ranks left by an earlier job, if no rank says which job it belongs to. */
+/* Reports ranks left by an earlier job if no rank says which job it belongs to. */
 static int tell_too_many(struct rk_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
@@ -651,7 +657,7 @@ static int tell_renamed(struct rk_run *run, struct rk_members *m, struct rk_erro
 	return add_problem(m, "broken", "renamed-rank", &l, &b, err);
 }
 
-/* ---- all of it ---- */
+/* ---- entry points ---- */
 
 int rk_problems_find(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {

@@ -10,12 +10,12 @@
 /*
  * The variables of each launcher. The first family with a rank wins: ours, then the innermost
  * launcher. Slurm starts torchrun or the daemon of mpirun once per node, and their workers inherit
- * its SLURM_PROCID: all of a node have the same value. So Slurm comes after those. RANK comes first
- * if torchrun set it (then all three are set); alone it may be the rank of a node.
+ * its SLURM_PROCID, so it is the same for all workers of a node. So Slurm comes after those. RANK
+ * comes first if torchrun set it (then all three are set); alone it may be the rank of a node.
  */
 static const struct family {
 	const char *rank, *local, *size, *launcher;
-	const char *step; /* differs from start to start within a job */
+	const char *step; /* differs between launches within a job */
 	bool whole;       /* valid only if all three are set */
 } families[] = {
 	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", "", "SLURM_STEP_ID", false },
@@ -31,7 +31,7 @@ static const struct family {
 };
 enum { NFAMILIES = sizeof(families) / sizeof(families[0]) };
 
-/* -1 if unset or not a whole number. */
+/* -1 if it is unset or not a whole number. */
 static int64_t number_of(char *const *envp, const char *name)
 {
 	const char *text = rk_env_value(envp, name);
@@ -44,7 +44,7 @@ static int64_t number_of(char *const *envp, const char *name)
 
 static bool family_has_rank(char *const *envp, const struct family *f)
 {
-	/* a Slurm batch script has SLURM_PROCID=0 too, but it is not a rank: it has no step */
+	/* a Slurm batch script also has SLURM_PROCID=0, but it is not a rank: it has no step */
 	if (!strcmp(f->rank, "SLURM_PROCID") && rk_env_value(envp, "SLURM_JOB_ID") &&
 	    !rk_env_value(envp, "SLURM_STEP_ID"))
 		return false;
@@ -53,7 +53,7 @@ static bool family_has_rank(char *const *envp, const struct family *f)
 	return number_of(envp, f->rank) >= 0;
 }
 
-/* Starts at family `at`: PMI has less information than the Slurm that provides it. */
+/* Starts at family `at`, because PMI has less information than the Slurm that provides it. */
 static int64_t first_number(char *const *envp, size_t at, bool local)
 {
 	int64_t v = -1;
@@ -63,7 +63,7 @@ static int64_t first_number(char *const *envp, size_t at, bool local)
 	return v;
 }
 
-/* The first of these that is set and not empty; "" when none is. */
+/* The first of these variables that is set and not empty, else "". */
 static const char *first_text(char *const *envp, const char *const *names)
 {
 	for (; *names; names++) {
@@ -75,7 +75,7 @@ static const char *first_text(char *const *envp, const char *const *names)
 	return "";
 }
 
-/* Names what started this process within a job. PMI of Slurm counts as Slurm. */
+/* Sets job and step of this process's launch. Slurm's PMI counts as Slurm. */
 static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 {
 	static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
@@ -118,7 +118,7 @@ struct rk_rank rk_rank_find(char *const *envp)
 		at = 0;
 	}
 	/*
-	 * Nested launchers count separately and differ in size. If two count the same number of
+	 * Nested launchers count separately and differ in size. If two have the same number of
 	 * processes but disagree about this one, report it. ROCKIT_RANK is always trusted.
 	 */
 	size = number_of(envp, families[at].size);
@@ -135,7 +135,7 @@ struct rk_rank rk_rank_find(char *const *envp)
 	r.size = first_number(envp, at, false);
 	r.node_id = number_of(envp, "SLURM_NODEID");
 	if (r.node_id < 0)
-		r.node_id = number_of(envp, "GROUP_RANK"); /* set by torchrun */
+		r.node_id = number_of(envp, "GROUP_RANK"); /* torchrun sets this */
 	r.node = first_text(envp, nodes);
 	return r;
 }
@@ -155,7 +155,7 @@ static int bad_ranks(const char *list, struct rk_error *err)
 	return rk_fail(err, RK_E_USAGE, "invalid ranks '%s'; write them like 0,8-15", list);
 }
 
-/* One part, "3" or "8-15". */
+/* Parses one part, "3" or "8-15". */
 static bool parse_range(const char *p, size_t len, int64_t *from, int64_t *to)
 {
 	const char *dash = memchr(p, '-', len);
@@ -190,7 +190,7 @@ int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *e
 
 int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
 {
-	/* ranges that begin minus ranges that end: at each rank, and up to one */
+	/* number of ranges that begin minus those that end, at each rank; then the running sum */
 	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)), inside = 0;
 	bool all = !list || !*list;
 

@@ -1,10 +1,10 @@
 /*
- * run.c - opening, describing and closing a run; who may use it at the moment.
+ * run.c - open, describe and close a run; control who may use it.
  *
- * Each call of the API holds its run and its lock from beginning to end. A call from another
- * thread, or from a progress callback, fails because the run is in use. Streams, whose users do not
- * know of each other, wait. Calls that the library makes itself within a call are on the same
- * thread and pass.
+ * Each API call holds its run and its lock from beginning to end. A call from another thread, or
+ * from a progress callback, fails because the run is in use. Streams wait instead, because their
+ * users do not know of each other. Calls that the library makes within a call are on the same
+ * thread and succeed.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 /* ---- locks ---- */
 
-/* The callbacks that this thread is in, the innermost first. */
+/* The callbacks that this thread is in, innermost first. */
 static _Thread_local const struct rk_run_callback *callbacks;
 
 void rk_run_call_back(struct rk_run_callback *c, const struct rk_run *run)
@@ -98,8 +98,8 @@ int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 }
 
 /*
- * Ends what is waiting for it, and unlocks. A caller that finds the lock held leaves its work to the
- * holder, who checks again after unlocking.
+ * Runs the pending `late` work and unlocks. A caller that finds the lock held leaves its work to
+ * the holder, so the holder checks again after unlocking.
  */
 void rk_run_unlock(struct rk_run *run)
 {
@@ -159,7 +159,7 @@ void rk_run_close(struct rk_run *run)
 {
 	if (!rk_handle_hold(RK_HANDLE_RUN, run))
 		return;
-	/* the owner may free what the callback uses: wait for a callback that runs now */
+	/* the owner may free data that the callback uses: wait for a callback that is running */
 	pthread_mutex_lock(&run->guard.progress_lock);
 	run->opt.progress = NULL;
 	pthread_mutex_unlock(&run->guard.progress_lock);
@@ -169,7 +169,7 @@ void rk_run_close(struct rk_run *run)
 
 /* ---- opening and closing ---- */
 
-/* Memory grows with threads: more than this would exceed the promised 64 MB. */
+/* Memory grows with the number of threads: more would exceed the promised 64 MB. */
 enum { MAX_DEFAULT_THREADS = 16 };
 
 static unsigned cpus(void)
@@ -214,7 +214,7 @@ static int make_context(struct rk_run *run, struct rk_error *err)
 	return 0;
 }
 
-/* Called when nobody holds the run. */
+/* Called when nobody holds the run any more. */
 static void destroy_run(void *p)
 {
 	struct rk_run *run = p;
@@ -400,7 +400,7 @@ const char *rk_format_name(bool writer, size_t i, const char **ret_help)
 	return name;
 }
 
-/* ---- kernels one by one ---- */
+/* ---- iterating over kernels ---- */
 
 static const unsigned wanted[] = {
 	RK_K_NAME,        RK_K_START,   RK_K_DURATION, RK_K_GRID_X,  RK_K_GRID_Y,

@@ -1,12 +1,12 @@
 /*
- * run_clocks.c - is there one clock?
+ * run_clocks.c - check whether all rows are on one clock.
  *
  * rocprofv3 stamps everything with the time since boot of its node. Rows of one node are on one
  * clock, however many processes wrote them. Rows of several nodes are not, and their files do not
- * say how far apart the clocks are: warn instead of guessing.
+ * say how far apart the clocks are: we warn instead of guessing.
  *
- * Other profilers have other clocks. If the zero point is unknown, each file counts as a clock of
- * its own.
+ * Other profilers have other clocks. If the zero point is unknown, each file counts as a separate
+ * clock.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct nodes {
 	unsigned n;
 };
 
-/* The distinct nodes that the processes name. */
+/* The distinct node names of the processes. */
 static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -52,7 +52,7 @@ static void warn(struct rk_run *run, size_t n, const char *one, const char *othe
 		    one, other, n > 2 ? ", ..." : "");
 }
 
-/* Counts machines, but reports node names. False: the machines of the ranks are unknown. */
+/* Counts machines but reports node names. False: the machines of the ranks are unknown. */
 static bool machines_known(struct rk_run *run, const struct rk_members *m)
 {
 	const struct rk_member *other = NULL;
@@ -86,7 +86,7 @@ int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 	if (known || !(rk_run_tables(run) >> RK_PROCESSES & 1) ||
 	    !rk_run_rescannable(run, RK_PROCESSES))
 		return 0;
-	/* the scan that uses the rows reports problems of the files */
+	/* the scan that uses the rows reports problems with the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rc = find_nodes(run, &nodes, err);
 	rk_diag_reset(run->ctx.diag, warnings);
@@ -105,7 +105,7 @@ static const char *word_of(const struct rk_run *run, const struct rk_found *f)
 	return f->clock ? rk_strtab_borrow(run->ctx.names, f->clock, NULL) : "unknown";
 }
 
-/* Whether the files are from different boots or machines. */
+/* Are the files from different boots or machines? */
 static bool other_boot(const struct rk_found *a, const struct rk_found *b)
 {
 	const char *x = a->record ? a->record->text[RK_REC_BOOT] : "";

@@ -2,9 +2,9 @@
  * run_counters.c - the counters of each file, and the keys they are joined under.
  *
  * A level counter needs its own pass: its integral is the next register, which older tools always
- * call SQ_ACCUM_PREV_HIRES. In the file of such a pass the key of the integral names the level
- * counter, and the keys of the other counters name the pass, so that values of one execution can be
- * compared.
+ * call SQ_ACCUM_PREV_HIRES. In the file of such a pass the key of the integral includes the level
+ * counter's name, and the keys of the other counters include the pass, so that values of the same
+ * execution can be compared.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ const char *rk_level_of_pass(const char *const *names, size_t n)
 		if (strcmp(names[i], RK_LEVEL_ACCUMULATOR) != 0)
 			continue;
 		accumulates = true;
-		/* The accumulator integrates the counter right before it. */
+		/* the accumulator integrates the counter just before it */
 		before = i > 0 && is_level(names[i - 1]) ? names[i - 1] : NULL;
 	}
 	if (accumulates && before)
@@ -43,7 +43,10 @@ const char *rk_level_of_pass(const char *const *names, size_t n)
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* Derives the pass of a file from its counter names; columns are of all passes together. */
+/*
+ * Derives the pass of a file from its counter names; if they are `columns`, they are from all
+ * passes.
+ */
 static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
 	const char **names = rk_calloc(f->ncounters, sizeof(*names));
@@ -145,7 +148,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 
 	if (run->counters.named)
 		return 0;
-	/* the scan that uses the rows reports problems of the file, once */
+	/* the scan that uses the rows reports problems with the file, once */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
@@ -153,7 +156,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 
 		if (f->counters)
 			continue;
-		/* whether its counters are joined to kernels; our own Parquet already has them */
+		/* are its counters joined to kernels? our own Parquet already has them */
 		for (size_t k = 0; !joined && rk_run_has_counters(f) && k < run->nfound; k++) {
 			const struct rk_found *o = &run->found[k];
 
@@ -168,12 +171,12 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 	return rc;
 }
 
-/* Counters under their keys, for passes with a level counter. */
+/* Renames counters to their keys, for passes with a level counter. */
 struct keyed {
 	struct rk_source base;
 	struct rk_source *rows;
 	const struct rk_found *f;
-	size_t at; /* index into the names of f */
+	size_t at; /* index in f's counters */
 	uint32_t *ids;
 	size_t cap;
 	struct rk_column cols[RK_N_NFIELDS];
@@ -252,10 +255,10 @@ int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct 
 	return 0;
 }
 
-/* ---- files with counters as columns: each goes to its column in the schema of the run ---- */
+/* ---- files with counters as columns: map them to the columns of the run's schema ---- */
 
 struct feed {
-	unsigned column, field; /* of the set; of the file */
+	unsigned column, field; /* column: of the set; field: of the file */
 };
 
 /* A column that is the sum of several fields. */

@@ -1,4 +1,4 @@
-/* run_energy.c - attributes sampled energy and power to the kernels of a run. */
+/* run_energy.c - attribute sampled energy and power to the kernels of a run. */
 #include "run/energy.h"
 
 #include <math.h>

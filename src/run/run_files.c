@@ -1,4 +1,4 @@
-/* run_files.c - the files of a run, their contents, and what their paths tell. */
+/* run_files.c - the files of a run: what they contain, and what their paths say. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 
 /* ---- information in the path of a file ---- */
 
-/* File endings after the prefix of a process; the longer one first where one ends in another. */
+/* File name endings after the prefix of a process. An ending must come before its own suffixes. */
 static const char *const endings[] = {
 	"_counter_collection.csv", "_kernel_trace.csv", "_memory_copy_trace.csv",
 	"_memory_allocation_trace.csv", "_scratch_memory_trace.csv", "_hip_api_trace.csv",
@@ -44,14 +44,14 @@ static size_t without_packing(const char *path)
 	return len;
 }
 
-/* Whether the files of one process are all those in the folder. */
+/* Do all files in the folder belong to the same process? */
 static bool shares_folder(const char *name, size_t len)
 {
-	/* rocprof-compute and omniperf: files of one program, executed once per file */
+	/* rocprof-compute and omniperf: files of one program, which was executed once per file */
 	static const char *const compute[] = { "timestamps.csv",     "sysinfo.csv",
 					       "roofline.csv",       "pmc_dispatch_info.csv",
 					       "pmc_kernel_top.csv", "pmc_perf.csv" };
-	/* raw files of rocprof v1 in its data directory, one per process and one joined */
+	/* raw files of rocprof v1 in its data directory, one per process and one merged */
 	static const char *const raw[] = { "hip_api_trace.txt", "hsa_api_trace.txt",
 					   "hcc_ops_trace.txt", "async_copy_trace.txt",
 					   "roctx_trace.txt",   "results.txt" };
@@ -67,9 +67,9 @@ static bool shares_folder(const char *name, size_t len)
 }
 
 /*
- * Names that end in the process: "6992" of rocprofv2's "hip_api_trace_6992.csv" (or the word given
- * with -o) and of rocprof-sys's "perfetto-trace-6992.proto". NULL for other names; *ret_len is its
- * length.
+ * File names that end with the process: "6992" in rocprofv2's "hip_api_trace_6992.csv" (or the word
+ * given with -o) and in rocprof-sys's "perfetto-trace-6992.proto". NULL for other names; *ret_len
+ * is the length.
  */
 static const char *behind_table(const char *name, size_t len, size_t *ret_len)
 {
@@ -96,7 +96,8 @@ static const char *behind_table(const char *name, size_t len, size_t *ret_len)
 }
 
 /*
- * The part of the path that files of one process share; a file with another name is its own group.
+ * The part of the path that files of one process share; a file with any other name is its own
+ * group.
  */
 static char *group_of(const char *path)
 {
@@ -112,7 +113,7 @@ static char *group_of(const char *path)
 		if (!rk_text_ends(path, len, endings[i]))
 			continue;
 		len -= strlen(endings[i]);
-		/* x_results.csv of rocprof v1 and its x_results.db are one process too */
+		/* x_results.csv of rocprof v1 and its x_results.db are also one process */
 		if (endings[i][0] == '.' && rk_text_ends(path, len, "_results"))
 			len -= strlen("_results");
 		return rk_strndup(path, len);
@@ -123,7 +124,7 @@ static char *group_of(const char *path)
 static const char *const passes[] = { "pmc_", "pass_", NULL };
 static const char *const ranks[] = { "rank-", "rank=", NULL };
 
-/* Whether a directory is named by one of `words` and a number. */
+/* Is the directory name one of `words` followed by a number? */
 static bool numbered(const char *dir, size_t len, const char *const *words, int64_t *ret)
 {
 	for (; *words; words++) {
@@ -137,8 +138,8 @@ static bool numbered(const char *dir, size_t len, const char *const *words, int6
 }
 
 /*
- * The number of such a directory in the path, or -1. Of several passes the outermost counts: ours may
- * contain the tool's own, which is always its first.
+ * The number of such a directory in the path, or -1. With several pass directories the outermost
+ * counts: ours may contain the tool's own, which is always its first.
  */
 static int64_t number_in_path(const char *path, const char *const *words, bool outer)
 {
@@ -215,7 +216,7 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 
 /* ---- the contents of files ---- */
 
-/* A plain trace that rockit wrote: a view of the files beside it. */
+/* Is it an uncompressed trace that rockit wrote, a view of the files next to it? */
 static bool made_here(const char *path)
 {
 	struct rk_file *f = NULL;
@@ -229,7 +230,7 @@ static bool made_here(const char *path)
 	return ret;
 }
 
-/* api.parquet and so on: the table of everything in this folder and below. */
+/* api.parquet and so on: the table made from everything in this folder and below. */
 static int table_here(const struct rk_found *f)
 {
 	const char *name = rk_base_name(f->path);
@@ -299,7 +300,7 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	return 0;
 }
 
-/* The kernels table of a directory. */
+/* The kernels table in a directory. */
 #define KERNELS_FILE "rocprof_kernels.parquet"
 
 /* Length of the directory part of a path, without the slash. */
@@ -316,10 +317,10 @@ static bool is_below(const char *path, const char *dir, size_t len)
 }
 
 /*
- * In a directory that rockit created or wrote tables to, the tables are read, not their raw files.
- * An aborted run has no tables yet: there the raw files are read. Paths are sorted, so the files of
- * a directory are adjacent; `skip` is set for each file to skip. *ret_above: there are folders of
- * ranks below the directory.
+ * In a directory that rockit created or wrote tables to, we read the tables, not their raw files.
+ * An aborted run has no tables yet, so we read its raw files. Paths are sorted, so the files of a
+ * directory are adjacent; sets `skip` for each file to skip. *ret_above: there are rank folders
+ * below the directory.
  */
 static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip, bool *ret_above)
 {
@@ -374,7 +375,7 @@ out:
 	return rc;
 }
 
-/* Nothing to read: says which file could not be read, or what the run.json warns about. */
+/* There is nothing to read: reports which file could not be read, or what run.json warns about. */
 static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t n, len = strlen(dir);
@@ -409,7 +410,7 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	struct rk_walk w = { 0 };
 	int rc;
 
-	/* the run.json of raw files is beside their folder */
+	/* the run.json of raw files is next to their folder */
 	if (rk_text_ends(dir, strlen(dir), "/rocprof_raw")) {
 		rc = rk_records_near(run, dir, err);
 		if (rc < 0)
@@ -455,7 +456,7 @@ int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, str
 	return run->files && run->reasons ? 0 : rk_fail_nomem(err);
 }
 
-/* ---- inputs are not overwritten ---- */
+/* ---- protecting inputs ---- */
 
 int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err)
 {
@@ -468,7 +469,7 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 		if (f->ino != (uint64_t)st.st_ino || f->dev != (uint64_t)st.st_dev)
 			continue;
-		/* tables that rockit wrote have the same rows when written again */
+		/* tables that rockit wrote get the same rows when written again */
 		if (f->made_here || (tables && f->ops && f->ops->own_tables))
 			continue;
 		return rk_fail(err, RK_E_USAGE,

@@ -1,5 +1,5 @@
 /*
- * run_join.c - joins counters to kernels.
+ * run_join.c - join counters to kernels.
  *
  * Counters are joined to the dispatches of the same process by dispatch id. A Parquet file written
  * with counters already has them as columns, which are used.
@@ -22,7 +22,7 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-enum { DISTINCT = 32 }; /* distinct durations kept per dispatch: the first ones */
+enum { DISTINCT = 32 }; /* max distinct durations kept per dispatch: the first ones */
 
 struct times {
 	struct rk_matrix *seen; /* DISTINCT durations, then the count of each */
@@ -33,7 +33,9 @@ struct times {
 typedef int each_fn(struct times *t, int64_t pid, int64_t dispatch, double duration,
 		    struct rk_error *err);
 
-/* A table of a file; counters under their keys. The caller closes both, also on failure. */
+/*
+ * Opens a table of a file, with counters under their keys. The caller closes both, also on failure.
+ */
 static int open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, uint64_t want,
 		      bool repeats, struct rk_reader **ret, struct rk_source **ret_rows,
 		      struct rk_error *err)
@@ -49,7 +51,7 @@ static int open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, u
 	return rc;
 }
 
-/* Reads kernel rows; `repeats`: every row that the file has of a dispatch. */
+/* Reads kernel rows; `repeats`: every row of a dispatch. */
 static int each_time(struct rk_run *run, struct rk_found *f, bool repeats, struct times *t,
 		     each_fn *use, struct rk_error *err)
 {
@@ -110,7 +112,7 @@ static int by_duration(const void *a, const void *b)
 	return (x->duration > y->duration) - (x->duration < y->duration);
 }
 
-/* The value at index `at` of the sorted rows, from 0. */
+/* The value at index `at` (from 0) of the sorted rows. */
 static double at_place(const struct seen *v, unsigned n, double at)
 {
 	unsigned i = 0;
@@ -163,10 +165,11 @@ static int repeated_times(struct rk_run *run, struct rk_found *f, struct rk_matr
 /*
  * ---- counters that were measured in other executions of the program than the kernels ----
  *
- * Hardware counts only so many things at a time, so a program is run once per pass. A dispatch of
- * another pass is treated as the same when it has the same number and is the same kernel with the
- * same grid; when the numbers of a pass begin elsewhere but are as many, they are matched by order.
- * What does not agree is left out and counted: values of different kernels must not meet in a row.
+ * Hardware can only count a few things at a time, so a program is executed once per pass. A
+ * dispatch of another pass is treated as the same if it has the same number, kernel and grid. If a
+ * pass has as many dispatches but its numbers start elsewhere, they are matched by order.
+ * Dispatches that do not match are left out and counted: a row must never mix values of different
+ * kernels.
  */
 
 /* After the counters, each row of the matrix has columns that describe the dispatch. */
@@ -174,15 +177,15 @@ struct checked {
 	struct rk_run *run;
 	const struct rk_counter_set *set;
 	struct rk_matrix *m;
-	unsigned name, items, refused; /* columns; refused: the last file that did not agree */
+	unsigned name, items, refused; /* columns; refused: the last file that did not match */
 	int64_t first, last;           /* dispatch ids of the kernels */
 	bool by_order;                 /* the kernels have no ids: use their order */
 	int64_t ordinal;               /* of the current row, from 1 */
 	/* of the current file: */
 	double file;
-	int64_t other_first, other_last, shift; /* shift: added to its ids to get the kernels' */
+	int64_t other_first, other_last, shift; /* shift: add to its ids to get the kernels' ids */
 	uint64_t mismatches;
-	uint32_t odd; /* name of the first mismatch */
+	uint32_t odd; /* kernel name of the first mismatch */
 };
 
 /* Total work-items in 32 bits, as in counter files; 0 if unknown. */
@@ -194,7 +197,7 @@ static uint32_t items_at(const struct rk_batch *b, size_t row)
 	return x * y * (uint32_t)rk_batch_int(b, RK_K_ITEMS_Z, row, 1);
 }
 
-/* Calls back for each row of a table of a file, with clean kernel names. */
+/* Calls back for each row of a table of a file, with cleaned kernel names. */
 static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint64_t want,
 		    int (*use)(struct checked *c, const struct rk_batch *b, size_t row,
 			       struct rk_error *err),
@@ -224,7 +227,7 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 	return rc;
 }
 
-/* The number of a kernel: its dispatch id or, if the file has none (6.2), its index. */
+/* The number of a kernel: its dispatch id, or its index if the file has no ids (ROCm 6.2). */
 static int64_t number_of(const struct checked *c, const struct rk_batch *b, size_t row)
 {
 	return c->by_order ? c->ordinal : rk_batch_int(b, RK_K_DISPATCH, row, 0);
@@ -299,7 +302,7 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 		return rc;
 	if (refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
 		return 0;
-	/* values of an earlier pass are kept */
+	/* values of an earlier pass take precedence */
 	return rk_join_put(c->m, c->set, rk_batch_id(b, RK_N_COUNTER, row), -1, id,
 			   ((const double *)b->cols[RK_N_VALUE].data)[row], err);
 }
@@ -307,7 +310,9 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 static const uint64_t kernel_fields = BIT(RK_K_NAME) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
 				      BIT(RK_K_ITEMS_Z);
 
-/* Relates the dispatches of file o to the kernels, unless they are the same, and adds its counters. */
+/*
+ * Maps the dispatches of file o to the kernels (unless they are the `same`) and adds its counters.
+ */
 static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_error *err)
 {
 	uint64_t want = BIT(RK_N_COUNTER) | BIT(RK_N_VALUE);
@@ -356,7 +361,7 @@ static bool is_separate(const struct rk_found *o, const struct rk_found *f)
 
 	if (o == f)
 		return false;
-	/* each file of a rocprof-compute directory is an execution */
+	/* each file of a rocprof-compute directory is a separate execution */
 	return strcmp(o->group, f->group) || (len && f->group[len - 1] == '/');
 }
 
@@ -382,7 +387,7 @@ static int pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 		goto fail;
 	*ret_by_order = c.by_order;
 	c.by_order = false; /* counters always have a dispatch id */
-	/* values measured beside a level counter are second choice */
+	/* values measured together with a level counter are second choice */
 	for (size_t i = 0; i < 2 * run->nfound; i++) {
 		struct rk_found *o = &run->found[i % run->nfound];
 
@@ -402,7 +407,8 @@ fail:
 /* ---- the join ---- */
 
 /*
- * Adds a column for each counter of a file; counters from a pass with a level counter feed it too.
+ * Adds a column for each counter of a file. Counters from a pass with a level counter also feed the
+ * plain column.
  */
 static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
 			bool many, struct rk_error *err)
@@ -484,7 +490,7 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err)
 	return 0;
 }
 
-/* Notes the dispatches that counters of the process are of, or with `set` fills in their values. */
+/* Adds the dispatches that the process has counters for, or with `set` fills in their values. */
 static int over_process(struct rk_run *run, const struct rk_found *f, struct rk_matrix *m,
 			const struct rk_counter_set *set, struct rk_error *err)
 {

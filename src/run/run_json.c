@@ -9,7 +9,7 @@
 
 enum { TEXT_MAX = 255, WARNING_MAX = 1000, RANKS_MAX = 8192 };
 
-/* A key at the root is its own parent. */
+/* A key at the root has itself as its parent. */
 static const struct {
 	const char *name;
 	enum rk_run_key in;
@@ -95,7 +95,7 @@ int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *er
 
 /*
  * Finds a member of the outermost object: from the quote of its key to the comma or brace after it.
- * If there is none, both are the closing brace. The text was parsed before, so counting brackets
+ * If it is missing, both are the closing brace. The text was parsed before, so counting brackets
  * outside of strings is enough. False if there is no closing brace.
  */
 static bool find_member(const char *text, size_t len, const char *key, size_t *ret_start,
@@ -161,7 +161,7 @@ int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *re
 	rk_bytes_put(ret, text, start);
 	for (last = len; last > end && text[last - 1] != '}'; last--)
 		;
-	if (last > end + 1) { /* members after it, starting with their comma */
+	if (last > end + 1) { /* there are members after it, starting with their comma */
 		if (start && text[start - 1] == '{')
 			end++;
 		rk_bytes_put(ret, text + end, trimmed(text + end, last - 1 - end));
@@ -184,7 +184,7 @@ static const enum rk_run_key texts[RK_REC_NTEXTS] = {
 	[RK_REC_WARNING] = RK_RUN_WARNINGS,
 };
 
-/* Cuts at a character boundary and replaces control characters. */
+/* Truncates at a character boundary and replaces control characters. */
 static char *plain(const char *text, size_t most)
 {
 	size_t len = strlen(text);
@@ -221,7 +221,7 @@ static int read_texts(const struct rk_tree *root, struct rk_run_record *r, struc
 		if (!r->text[i])
 			return rk_fail_nomem(err);
 	}
-	/* cut at a comma: half a number would be another rank */
+	/* truncate at a comma: half a number would be a different rank */
 	comma = strrchr(r->text[RK_REC_RANKS], ',');
 	if (comma && strlen(r->text[RK_REC_RANKS]) == RANKS_MAX)
 		*comma = '\0';
@@ -239,8 +239,8 @@ static int64_t number_at(const struct rk_tree *root, enum rk_run_key k, int64_t 
 }
 
 /*
- * Used only if both clocks are present. The error of the wall clock against UTC is known only if it
- * was queried; the error of reading both clocks together is added.
+ * Only valid if both clocks are present. The error of the wall clock against UTC is known only if
+ * it was queried; the error of reading both clocks together is added.
  */
 static void read_snapshot(const struct rk_tree *t, struct rk_run_record *r)
 {

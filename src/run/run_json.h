@@ -1,10 +1,10 @@
 /*
- * run_json.h - run.json, the record that `rockit run` leaves beside a run's files: the names of its
- * values, reading and editing.
+ * run_json.h - run.json, the record that `rockit run` writes next to a run's files: the names of
+ * its values, reading and editing.
  *
- * rockit writes it (session/record_json.c), but the file may come from anywhere: sizes and depth are
- * bounded by codec/json/tree.h, and the record below uses a value only when its type and range are
- * right, keeps text short and replaces control characters.
+ * rockit writes it (session/record_json.c), but the file may come from anywhere: codec/json/tree.h
+ * limits size and depth, and the record below only uses values of the right type and range,
+ * truncates text and replaces control characters.
  */
 #ifndef RK_RUN_JSON_H
 #define RK_RUN_JSON_H
@@ -14,7 +14,7 @@
 
 #define RK_RUN_JSON "run.json"
 
-/* The values that readers use. Only the writer knows the others. */
+/* The values that readers use. The writer has more. */
 enum rk_run_key {
 	RK_RUN_ROCKIT,
 	RK_RUN_STATE,
@@ -27,10 +27,10 @@ enum rk_run_key {
 	RK_RUN_ARCH,
 	RK_RUN_HOST,
 	RK_RUN_NODE,
-	RK_RUN_BOOT, /* a digest of the kernel's boot id: equal on one machine with one clock */
+	RK_RUN_BOOT, /* digest of the kernel's boot id: equal on one machine with one clock */
 	RK_RUN_RANK,
 	RK_RUN_SCRATCH,
-	RK_RUN_RANKS, /* to be profiled, "0,8-15"; missing: all */
+	RK_RUN_RANKS, /* ranks to profile, "0,8-15"; missing: all */
 	RK_RUN_JOB,
 	RK_RUN_STEP,
 	RK_RUN_LOCAL_RANK,
@@ -56,13 +56,13 @@ enum rk_run_key {
 	RK_RUN_NOTES,
 	RK_RUN_HAZARDS,
 	RK_RUN_WARNINGS,
-	RK_RUN_FUSED, /* of a job: its ranks and their clocks */
-	/* of CLOCKS_START and CLOCKS_END */
+	RK_RUN_FUSED, /* for a job: its ranks and their clocks */
+	/* in CLOCKS_START and CLOCKS_END */
 	RK_RUN_BOOTTIME,
 	RK_RUN_REALTIME,
 	RK_RUN_READ_ERROR,
 	RK_RUN_REALTIME_ERROR,
-	/* of each of PASSES, and of BASELINE */
+	/* in each of PASSES, and in BASELINE */
 	RK_RUN_PASS_WHAT,
 	RK_RUN_PASS_COUNTERS,
 	RK_RUN_PASS_RAN,
@@ -75,24 +75,26 @@ enum rk_run_key {
 	RK_RUN_PASS_MAX_RSS,
 };
 
-/* Its name in the file. */
+/* The key's name in the file. */
 const char *rk_run_key(enum rk_run_key k);
-/* The value below `root`, or NULL. Values of clocks and passes are looked up in theirs. */
+/*
+ * The value below `root`, or NULL. Values of clocks and passes are looked up in their own object.
+ */
 const struct rk_tree *rk_run_json_at(const struct rk_tree *root, enum rk_run_key k);
-/* Whether it has a ledger: a run.json of another program has none. */
+/* Does it have a ledger? A run.json of another program does not. */
 bool rk_run_json_recorded(const struct rk_tree *root);
 /* Refuses pipes and devices, so it never blocks. */
 int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *err);
 
 /*
- * Puts the text of the document at `path` into `ret`, without its closing brace and without member
- * `k`: ready for a comma and a new last member. Nothing if there is no file, or if it is not a
- * run's.
+ * Appends the text of the document at `path` to `ret`, without its closing brace and without member
+ * `k`: ready for a comma and a new last member. Appends nothing if there is no file, or if it is
+ * not rockit's.
  */
 int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *ret,
 			struct rk_error *err);
 
-/* ---- the checked values that readers of a run use ---- */
+/* ---- the validated values that readers of a run use ---- */
 
 enum rk_record_text {
 	RK_REC_NODE,
@@ -112,15 +114,15 @@ enum rk_record_text {
 /* The clock of the records and the realtime clock, read together. */
 struct rk_align_snapshot {
 	int64_t clock_ns, real_ns;
-	int64_t error_ns; /* of real_ns against UTC, including the reading; -1: unknown, not used */
+	int64_t error_ns; /* of real_ns against UTC, including the reading; -1: unknown */
 };
 
-/* -1 and "" if missing. */
+/* Missing values are -1 and "". */
 struct rk_run_record {
-	char *dir;   /* its folder, with the slash */
-	char *fault; /* why it cannot be read; NULL: it could */
+	char *dir;   /* its folder, with a trailing slash */
+	char *fault; /* why it cannot be read; NULL: no error */
 	bool ours;   /* false: unreadable, or another program's file of that name */
-	bool above;  /* there are rank folders below it: it belongs to their launcher */
+	bool above;  /* there are rank folders below it, so it belongs to their launcher */
 	char *text[RK_REC_NTEXTS];
 	int64_t rank, local_rank, size, status;
 	int64_t kernels;    /* rows that were delivered */
@@ -130,9 +132,12 @@ struct rk_run_record {
 	unsigned nsnapshots;
 };
 
-/* Parses the text of a run.json; `ret` is zeroed or filled as above. Fails only with RK_E_NOMEM. */
+/*
+ * Parses the text of a run.json; `ret` must be zeroed or already filled. Fails only with
+ * RK_E_NOMEM.
+ */
 int rk_record_parse(const char *text, size_t len, struct rk_run_record *ret, struct rk_error *err);
-/* The same for a file; if it cannot be read, the record has a fault. */
+/* The same for a file; if it cannot be read, the record's `fault` is set. */
 int rk_record_load(const char *path, struct rk_run_record *ret, struct rk_error *err);
 void rk_record_clear(struct rk_run_record *r);
 

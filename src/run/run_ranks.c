@@ -98,8 +98,8 @@ static const struct rk_run_record *find(const struct rk_run *run, const char *di
 }
 
 /*
- * Searches from the file outwards. A record above a rank folder belongs to the launcher or the
- * whole job, and does not describe one rank.
+ * Searches from the file's folder outwards. A record above a rank folder belongs to the launcher or
+ * the whole job, so it does not describe one rank.
  */
 static const struct rk_run_record *nearest(const struct rk_run *run, const char *path)
 {
@@ -137,7 +137,7 @@ void rk_records_settle(struct rk_run *run)
 
 	if (!v->n)
 		return;
-	/* folders may be named twice, or several of their files */
+	/* folders may be given twice, or several of their files */
 	qsort(v->v, v->n, sizeof(*v->v), by_dir);
 	for (size_t i = 0; i < v->n; i++) {
 		if (n && !by_dir(&v->v[n - 1], &v->v[i]))
@@ -169,8 +169,8 @@ static const char *const fates[] = {
 /* ---- finding the folders ---- */
 
 /*
- * The part of `path` that names its place, and its length: up to the rank, or the node of a data
- * set; if the path names no rank, the folder of the record that does.
+ * Finds the part of `path` that identifies its place, and its length: up to the rank folder, or the
+ * node folder of a data set. If the path names no rank, it is the folder of the record that does.
  */
 static size_t name_place(const char *path, const struct rk_run_record *record, const char **ret,
 			 bool *ret_hive)
@@ -185,7 +185,7 @@ static size_t name_place(const char *path, const struct rk_run_record *record, c
 	}
 	if (!end)
 		return 0;
-	from = --end; /* the slash behind the rank's folder */
+	from = --end; /* the slash after the rank's folder */
 	while (from && path[from - 1] != '/')
 		from--;
 	*ret_hive = !strncmp(path + from, "rank=", 5);
@@ -235,7 +235,7 @@ static int64_t rank_of(const struct rk_run_record *r)
 	if (!len)
 		return r->above ? -1 : r->rank;
 	if (r->dir[len])
-		return -1; /* somewhere within it */
+		return -1; /* some folder inside the rank's folder */
 	name = r->dir + len - 1;
 	while (name > r->dir && name[-1] != '/')
 		name--;
@@ -256,7 +256,7 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* All places of ranks, each once. */
+/* All rank folders, each once. */
 static int gather(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_run_places *v = &run->places;
@@ -315,7 +315,7 @@ bool rk_place_other_job(const struct rk_rank_place *a, const struct rk_rank_plac
 	return x->size > 0 && y->size > 0 && x->size != y->size;
 }
 
-/* A rank of the job that more than half of the ranks belong to; NULL: there is no such job. */
+/* A rank of the job that more than half of the ranks belong to; NULL: there is none. */
 static const struct rk_rank_place *main_job(const struct rk_run *run)
 {
 	const struct rk_rank_place *jobs[JOBS_MAX];
@@ -352,7 +352,7 @@ static int worth(const struct rk_rank_place *p)
 	       ours;
 }
 
-/* By rank; the one to use first, then in the order found. */
+/* Sorts by rank; the folder to use comes first, the others in the order found. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct rk_rank_place *x = a, *y = b;
@@ -420,7 +420,7 @@ int rk_run_places(struct rk_run *run, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	choose(run);
-	/* a file of a skipped place is skipped */
+	/* skip the files of skipped places */
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 		const struct rk_rank_place *p;

@@ -1,9 +1,9 @@
 /*
- * run_rule.c - nothing counts twice.
+ * run_rule.c - make sure that nothing counts twice.
  *
  * A process may have written the same rows to several files: a database, a trace as CSV,
- * statistics. Per process, each table is read from the best kind of file that has it, and from all
- * files of that kind (HIP and HSA calls). If the program was executed once per pass of counters,
+ * statistics. For each process, each table is read from the best kind of file that has it, and from
+ * all files of that kind (HIP and HSA calls). If the program was executed once per counter pass,
  * kernels are read from one execution only: the one without counters if there is one, else the
  * first.
  */
@@ -30,16 +30,13 @@ static enum rk_precedence precedence_of(const struct rk_found *f, enum rk_table 
 	return RK_PRECEDENCE_TRACE;
 }
 
-/* Only the rows of a Parquet file tell what they describe. */
+/* For Parquet files, only the rows say what they describe. */
 static bool is_about(const struct rk_found *f, const char *word)
 {
 	return f->stats_of && !strcmp(f->stats_of, word);
 }
 
-/*
- * Statistics duplicate the rows of the table they describe; statistics of domains, those of all
- * tables.
- */
+/* The tables whose rows these statistics duplicate; domain statistics duplicate all tables. */
 static uint32_t described(const struct rk_found *f)
 {
 	static const struct {
@@ -65,8 +62,8 @@ static bool same_process(const struct rk_found *a, const struct rk_found *b)
 }
 
 /*
- * Whether `o` is the table made from the files in f's folder; newer files are not in it. Called for
- * each pair of files.
+ * Is `o` the table that was made from the files in f's folder? It does not include newer files.
+ * Called for each pair of files.
  */
 static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
@@ -79,8 +76,8 @@ static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum
 }
 
 /*
- * Whether `o` makes f's rows of table t redundant. A trace that rockit wrote into the folder, under
- * any name, was made from the other files there.
+ * Does `o` make f's rows of table t redundant? A trace that rockit wrote into the folder, under any
+ * name, was made from the other files there.
  */
 static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
@@ -90,7 +87,7 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		size_t len = (size_t)(rk_base_name(o->path) - o->path);
 		size_t other = (size_t)(rk_base_name(f->path) - f->path);
 
-		/* the folder of one is the folder of the other, or above it */
+		/* one folder is the other, or a parent of it */
 		if (!strncmp(o->path, f->path, len < other ? len : other))
 			return o->tables & RK_TABLE_BIT(t);
 	}
@@ -145,7 +142,8 @@ static int least_pass(const struct rk_run *run, bool made_here)
 }
 
 /*
- * An earlier file that is this file under another name or named twice, or its uncompressed version.
+ * An earlier file that is the same file (under another name, or given twice), or its uncompressed
+ * version.
  */
 static const char *copied_before(const struct rk_run *run, size_t i)
 {
@@ -202,7 +200,10 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 		*reason = rk_strf("the same rows are in %s", better);
 }
 
-/* The depth of the folder of `o`, whose process left raw files, if it is above this one; else 0. */
+/*
+ * The depth of the folder of `o`, whose process left raw files, if it is a parent of this one; else
+ * 0.
+ */
 static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 {
 	size_t dir = (size_t)(rk_base_name(o->path) - o->path);
@@ -213,7 +214,7 @@ static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 }
 
 /*
- * Raw files that rocprof v1 keeps with -d belong to the process whose results are beside their
+ * Raw files that rocprof v1 keeps with -d belong to the process whose results are next to their
  * folder or above it.
  */
 static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *err)
@@ -243,7 +244,10 @@ static bool recalls(const struct rk_found *f)
 	       f->ops->own_tables;
 }
 
-/* The tables of a session do not show what could not be joined; its record does. Reported once. */
+/*
+ * The tables of a session do not show which counters could not be joined, but its record does.
+ * Reported once.
+ */
 static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
 {
 	if (!recalls(f))
@@ -260,7 +264,7 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 {
 	int pass = least_pass(run, false), rc;
 
-	/* the pass that kernels are read from; -1 if a file outside of any pass has them */
+	/* the pass to read kernels from; -1 if a file outside of all passes has them */
 	if (pass == INT32_MAX)
 		pass = least_pass(run, true);
 	for (size_t i = 0; i < run->nfound; i++) {
@@ -275,7 +279,10 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		f->program_hash = rk_hash_bytes(f->program, strlen(f->program));
 		f->stem_hash = rk_hash_bytes(f->path, f->stem);
 	}
-	/* number the processes of one program and pass by order: pids differ between executions */
+	/*
+	 * number the processes of one program and pass in order, because pids differ between
+	 * executions
+	 */
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 

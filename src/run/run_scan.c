@@ -8,7 +8,7 @@
 #include "run/run.h"
 #include "table/stages.h"
 
-/* ---- command lines of processes without the secrets in them ---- */
+/* ---- removing secrets from command lines ---- */
 
 enum { COMMAND_BYTES_MAX = 16 << 20 };
 
@@ -18,7 +18,7 @@ struct hide {
 	struct rk_context *ctx;
 	bool redact;
 	struct rk_redaction_self self;
-	uint32_t *ids; /* the column that replaces the recorded one */
+	uint32_t *ids; /* the replacement for the recorded column */
 	size_t cap;
 	struct rk_column cols[RK_O_NFIELDS];
 	struct rk_batch batch;
@@ -114,15 +114,15 @@ struct scan {
 	struct rk_run *run;
 	enum rk_table table;
 	uint64_t want;
-	size_t at; /* the next file */
+	size_t at; /* next file */
 	struct rk_reader *reader;
 	struct rk_source *rows;
-	const struct rk_counter_set *counters; /* joined to kernels; NULL: none */
+	const struct rk_counter_set *counters; /* to be joined to kernels; NULL: none */
 	struct rk_batch batch;
-	bool several; /* several files have kernels: compare their clocks */
+	bool several; /* several files have kernels, so compare their clocks */
 };
 
-/* Columns that the path can fill if the rows do not. */
+/* Columns that the path can fill if the rows do not have them. */
 static const struct {
 	int pid, rank, pass, node;
 } place[RK_NTABLES] = {
@@ -155,7 +155,7 @@ static void stamp(struct stamps *s, int field, int64_t value, bool over)
 	s->v[s->n++] = (struct rk_stamp){ (unsigned)field, value, over };
 }
 
-/* The rows of one table of a file, with values from its path and the run.json beside it. */
+/* Opens one table of a file, with values from its path and the run.json next to it. */
 static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
 	const char *name = f->record ? f->record->text[RK_REC_NODE] : "";
@@ -167,7 +167,7 @@ static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
 	if (!f->kept && (rc = rk_reader_open_as(f->path, f->ops, ctx, &s->reader, err)) < 0)
 		goto fail;
 	/*
-	 * the node of a rank is the launcher's name for it, in all tables: profilers may use another
+	 * use the launcher's name for the node of a rank in all tables: profilers may use another
 	 * name for the machine
 	 */
 	rc = rk_hive_node(ctx, f->path, &node, err);
@@ -209,7 +209,7 @@ void rk_run_tolerate(struct rk_run *run)
 	run->tolerant = run->places.n > 1;
 }
 
-/* True: the file is at fault, a warning was added, and the next file is read. */
+/* True: the file is damaged, a warning was added, and the caller continues with the next file. */
 static bool tolerated(struct scan *s, int rc, struct rk_error *err)
 {
 	struct rk_found *f = &s->run->found[s->at - 1];
@@ -223,7 +223,7 @@ static bool tolerated(struct scan *s, int rc, struct rk_error *err)
 	return true;
 }
 
-/* 1: s->rows is of the next file; 0: there is none. */
+/* Returns 1 if s->rows is open for the next file, 0 if there is none. */
 static int next_file(struct scan *s, struct rk_error *err)
 {
 	struct rk_run *run = s->run;

@@ -21,7 +21,7 @@ int rk_run_sorted(struct rk_sorted *s, int (*make)(void *arg, struct rk_error *e
 	}
 }
 
-/* A pipe cannot be read again for the other sort. */
+/* A pipe cannot be read again to change the kind of sort. */
 static bool spills(const struct rk_sorted *s, enum rk_table t)
 {
 	return s->spill >> t & 1 || !rk_run_rescannable(s->run, t);
@@ -73,7 +73,7 @@ int rk_sorted_look(struct rk_sorted *s, enum rk_table t, bool wide, struct rk_er
 	if (wide && (rc = rk_run_counters(run, err)) < 0)
 		return rc;
 	rk_diag_list(run->ctx.diag, &warnings);
-	/* the window depends on the row width; for usual rows reading the times is enough */
+	/* the window size depends on the row width; for normal rows reading the times is enough */
 	if (wide && (run->counters.set || run->energy.split))
 		rc = rk_run_scan_kernels(run, &rows, err);
 	else
