@@ -76,7 +76,8 @@ struct recorder {
 	uint8_t *base;
 	size_t map_bytes, block_bytes;
 	struct rk_raw_header *_Atomic header; /* NULL: not open */
-	uint64_t nblocks, first_data;         /* before first_data: header, definitions (window) */
+	/* nblocks is the limit; before first_data: the header and, in a window, definitions */
+	uint64_t nblocks, first_data;
 	bool window;
 	_Atomic uint64_t next;                     /* block to take next; window: turns */
 	_Atomic uint64_t reserved;                 /* blocks with reserved disk space */

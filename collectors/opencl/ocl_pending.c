@@ -37,11 +37,9 @@ struct node {
 static struct node *nodes;
 static uint32_t nnodes;
 /* Each on its own cache line: threads that enqueue and threads that harvest write them. */
-static _Alignas(RK_OCL_LINE) _Atomic uint64_t
-	free_head; /* high half: changes each time; low half: index + 1 */
+static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
-static _Alignas(
-	RK_OCL_LINE) _Atomic uint32_t nfresh; /* index of the first node that was never used */
+static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* first node that was never used */
 
 /* If the program has little address space, the table is small. */
 bool rk_ocl_pending_init(void)

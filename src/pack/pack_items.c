@@ -144,8 +144,7 @@ int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 		if (rc < 0 || (rk_elf_is(head, n) && (rc = look(p, file, f, err)) < 0))
 			return rc;
 	}
-	((struct rk_entry *)file)->facts =
-		f; /* cast is fine: the plan owns the entries; this is the cache */
+	((struct rk_entry *)file)->facts = f; /* the cache; the plan owns the entries */
 	*ret = f;
 	return 0;
 }

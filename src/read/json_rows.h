@@ -22,8 +22,7 @@ struct rk_json_scan {
 	void *col[64]; /* values of each wanted field, NULL for the others */
 	bool nomem;    /* a null could not be marked */
 	bool ended;
-	uint64_t wrong, range, wrong_at,
-		range_at; /* counts, and offset of the first: not a number; too large */
+	uint64_t wrong, range, wrong_at, range_at; /* not a number; too large */
 	const char *wrong_field, *range_field;
 };
 

@@ -164,8 +164,7 @@ struct rk_energy {
 	struct rk_keys groups;      /* name, has a key, key */
 	struct rk_energy_sum *sums; /* nsums, plus one for groups beyond the limit */
 	size_t nsums;
-	struct rk_order *order,
-		*again; /* order: kernels as read; again: sorted and clipped to the samples */
+	struct rk_order *order, *again; /* kernels as read; sorted and clipped to the samples */
 	size_t held;
 	/* by group and curve: the interval up to which the uncertainty was added */
 	struct rk_keys visits;

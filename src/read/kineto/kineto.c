@@ -48,8 +48,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_TID] = { "tid", RK_JSON_AS_I64 },
 	[F_TS] = { "ts", RK_JSON_AS_MICRO },
 	[F_DUR] = { "dur", RK_JSON_AS_MICRO },
-	[F_RECORDED] = { "args/recorded dur",
-			 RK_JSON_AS_MICRO }, /* written by rockit: durations < 0 */
+	[F_RECORDED] = { "args/recorded dur", RK_JSON_AS_MICRO }, /* by rockit: durations < 0 */
 	[F_DEVICE] = { "args/device", RK_JSON_AS_I64 },
 	[F_STREAM] = { "args/stream", RK_JSON_AS_I64 },
 	[F_CORRELATION] = { "args/correlation", RK_JSON_AS_I64 },

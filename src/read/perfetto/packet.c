@@ -538,8 +538,7 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 			break;
 		}
 	}
-	return take_description(s, t, &description,
-				err); /* last, because it overrides the others */
+	return take_description(s, t, &description, err); /* last: overrides the others */
 }
 
 /* A track without a process or thread inherits it from a parent track. */

@@ -607,8 +607,7 @@ void rk_raw_agents(struct raw_rows *r, size_t *next)
 		if (d->tag != RK_RAW_DEVICE)
 			continue;
 		name = product = string_of(r, d->v[2]);
-		if (name !=
-		    RK_NONE) { /* "gfx90a:sramecc+" is gfx90a; other names have no gfx target */
+		if (name != RK_NONE) { /* "gfx90a:sramecc+" is gfx90a; other names: no target */
 			size_t len;
 			const char *s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
 

@@ -168,8 +168,7 @@ struct sql_scan {
 	struct sql_dim dims[SQL_MAX_DIMS];
 	bool set_open;
 	struct rk_error error; /* first error inside a put, checked after each row */
-	struct rk_error
-		cause; /* error of a step; kept here because clearing it for each row costs time */
+	struct rk_error cause; /* of a step; kept here because clearing it per row costs time */
 	uint64_t wrong, range; /* bad cells not yet in the warnings */
 	const char *range_field;
 };
