@@ -1,4 +1,4 @@
-/* align.c - compares nodes along a tree from the reference; each rank gets the clock of its node. */
+/* align.c - compare nodes along a tree from the reference; each rank gets the clock of its node. */
 #include "ranks/align.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "ranks/align_impl.h"
 
 enum {
-	SIGS = 48, /* distinct signatures remembered per rank; with more, every pair is tried */
+	SIGS = 48, /* max distinct signatures remembered per rank; with more, every pair is tried */
 	TRIES = 4, /* comparisons per pair of nodes, and failed comparisons per node */
 };
 
@@ -28,27 +28,27 @@ struct sigs {
 };
 
 struct node {
-	size_t from, to; /* of tree.order */
+	size_t from, to; /* range in tree.order */
 	int64_t first, last;
 	bool aligned, any; /* any: at least one rank is usable */
 	size_t via;        /* rank that it was compared with */
 	unsigned failures;
 	struct rk_align_edge edge; /* to `via`, or why there is none */
-	struct rk_align_rank rank; /* to the reference, when aligned */
-	double r_first, r_last;    /* of its records, on the reference's clock, to rank.base_ns */
+	struct rk_align_rank rank; /* relative to the reference, if aligned */
+	double r_first, r_last; /* range of its records on the reference's clock, to rank.base_ns */
 	double slope_error;
 };
 
 struct tree {
 	const struct rk_align_input *in;
-	struct rk_align_options opt; /* without zeros */
+	struct rk_align_options opt; /* defaults filled in */
 	struct rk_align_rank *ret;
 	size_t n, nnodes, nmessages;
-	size_t *order; /* inputs by node, then rank */
+	size_t *order; /* inputs sorted by node, then rank */
 	struct node *nodes;
 	size_t *node_of; /* by input */
 	struct sigs *sigs;
-	struct rk_align_message *messages; /* between nodes, by node */
+	struct rk_align_message *messages; /* between nodes, sorted by node */
 	size_t *queue;
 	size_t nqueue;
 };
@@ -121,7 +121,7 @@ static bool common_sig(const struct sigs *a, const struct sigs *b)
 	return false;
 }
 
-/* qsort passes no context, so each key carries what it is sorted by. */
+/* qsort passes no context, so each element includes its sort keys. */
 struct place {
 	uint32_t node;
 	int64_t rank;
@@ -175,7 +175,10 @@ static void widen(struct node *n, int64_t first, int64_t last)
 	n->any = true;
 }
 
-/* Checks an input and widens the time range of its node; snapshots count only where there are no calls. */
+/*
+ * Checks an input and extends the time range of its node; snapshots count only if there are no
+ * calls.
+ */
 static void look_at(struct tree *t, size_t i)
 {
 	const struct rk_align_input *in = &t->in[i];
@@ -225,7 +228,7 @@ static int by_nodes(const void *pa, const void *pb)
 	return (a->m.send_ns > b->m.send_ns) - (a->m.send_ns < b->m.send_ns);
 }
 
-/* Keeps the messages between different nodes, by node. */
+/* Keeps the messages between different nodes, sorted by node. */
 static int set_messages(struct tree *t, struct rk_error *err)
 {
 	size_t n = t->opt.nmessages;
@@ -254,7 +257,10 @@ static int set_messages(struct tree *t, struct rk_error *err)
 	return 0;
 }
 
-/* The first message whose nodes are not before (a, b), a < b; with `beyond`, the first behind them. */
+/*
+ * The first message not sorted before the nodes (a, b), a < b; with `beyond`, the first one after
+ * them.
+ */
 static size_t message_at(const struct tree *t, size_t a, size_t b, bool beyond)
 {
 	size_t from = 0, to = t->nmessages;
@@ -289,10 +295,10 @@ struct attempt {
 	struct rk_align_edge edge;
 	size_t via;
 	unsigned tried, worked;
-	bool by_snapshots; /* snapshots alone justify a comparison */
+	bool by_snapshots; /* snapshots are enough for a comparison */
 };
 
-/* Ranks of node a with ranks of node b, those in the same place first. */
+/* Compares ranks of node a with ranks of node b, those with the same index first. */
 static int try_nodes(struct tree *t, size_t a, size_t b, struct attempt *at, struct rk_error *err)
 {
 	const struct node *na = &t->nodes[a], *nb = &t->nodes[b];
@@ -337,7 +343,7 @@ static int try_nodes(struct tree *t, size_t a, size_t b, struct attempt *at, str
 	return 0;
 }
 
-/* The error bound of an aligned node at time r of the reference's clock, relative to its base. */
+/* The error bound of an aligned node at time r of the reference's clock (relative to its base). */
 static double error_at(const struct node *n, double r)
 {
 	double span = n->r_last - n->r_first, x = 0;
@@ -351,7 +357,7 @@ static double error_at(const struct node *n, double r)
 	return (double)n->rank.first_error_ns * (1 - x) + (double)n->rank.last_error_ns * x;
 }
 
-/* Chains two lines: b's clock to a's, and a's to the reference's. */
+/* Chains two lines: from b's clock to a's, and from a's to the reference's. */
 static void join(const struct node *a, struct node *b, const struct rk_align_edge *e)
 {
 	const struct rk_align_rank *ra = &a->rank;
@@ -413,7 +419,10 @@ static int spread_from(struct tree *t, size_t *next, struct rk_error *err)
 	return 0;
 }
 
-/* Calls and messages first, as they are precise; then realtime clocks, directly with the reference. */
+/*
+ * Uses calls and messages first because they are precise, then realtime clocks, directly with the
+ * reference.
+ */
 static int grow(struct tree *t, struct rk_error *err)
 {
 	size_t root = t->node_of[t->opt.reference], next = 0;
@@ -444,7 +453,10 @@ static void hand_out(struct tree *t, size_t i)
 	const struct node *n = &t->nodes[t->node_of[i]];
 	const struct rk_align_input *in = &t->in[i];
 	struct rk_align_rank *r = &t->ret[i];
-	/* If nothing of this rank was compared, a contradiction found for its node is not its own. */
+	/*
+	 * If no data of this rank was compared, a contradiction found for its node is not its
+	 * fault.
+	 */
 	bool compared = in->ncalls || t->nmessages;
 
 	if (!usable(t, i))

@@ -1,4 +1,6 @@
-/* align_fit.c - two ranks: from matched calls, messages and snapshots to a line and its bound. */
+/*
+ * align_fit.c - two ranks: compute a line and its bound from matched calls, messages and snapshots.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,21 +9,21 @@
 #include "base/num.h"
 #include "ranks/align_impl.h"
 
-/* D(t) is at least (or at most) d. */
+/* A limit for D(t): it is at least (or at most) d. */
 struct limit {
 	double t, d;
-	uint32_t from; /* the pair it comes from; UINT32_MAX: none */
+	uint32_t from; /* index of the pair it comes from; UINT32_MAX: none */
 };
 
 struct limits {
-	struct limit *low, *high; /* by t after band_of */
+	struct limit *low, *high; /* sorted by t after band_of */
 	size_t nlow, nhigh;
 };
 
-/* Of all lines between the limits. */
+/* All lines between the limits. */
 struct band {
-	struct rk_align_line best; /* the one furthest from all limits */
-	double room;               /* its distance to them; below 0: no line fits */
+	struct rk_align_line best; /* the line furthest from all limits */
+	double room;               /* its distance to them; negative: no line fits */
 	double slope_min, slope_max;
 };
 
@@ -38,13 +40,17 @@ static double distance(const struct rk_align_line *l, const struct limit *p)
 /* ---- all lines between limits ---- */
 
 /*
- * For a slope b the lines that fit have an intercept between lo(b) = max(d - b t) of the lower limits
- * and hi(b) = min(d - b t) of the upper ones. hi - lo is concave in b, so the slopes that fit are an
- * interval, found by bisection from the slope with most room; and the largest value at T for a slope,
- * hi(b) + b T, is concave too. Only corners of the hulls of the limits count: some tens of thousands.
+ * For a slope b, the lines that fit have an intercept between lo(b) = max(d - b t) of the lower
+ * limits and hi(b) = min(d - b t) of the upper ones. hi - lo is concave in b, so the slopes that
+ * fit are an interval, found by bisection from the slope with the most room. The largest value at T
+ * for a slope, hi(b) + b T, is concave too. Only corners of the hulls of the limits matter: some
+ * tens of thousands.
  */
 
-/* Halvings or thirdings of a slope below 1e-3 on times below 1e16 ns: to far less than 1 ns. */
+/*
+ * Enough bisection or ternary steps for a slope below 1e-3 on times below 1e16 ns to be exact to
+ * far less than 1 ns.
+ */
 enum { STEPS = 72, SEGMENTS = 32 };
 
 static int by_t(const void *pa, const void *pb)
@@ -65,7 +71,7 @@ static void in_order(struct limit *v, size_t n)
 		}
 }
 
-/* Corners of the upper (side 1) or lower (-1) hull of n limits by t. */
+/* Corners of the upper (side 1) or lower (-1) hull of n limits sorted by t. */
 static size_t hull(const struct limit *v, size_t n, double side, struct limit *ret)
 {
 	size_t k = 0;
@@ -125,7 +131,7 @@ static double room_at(const struct limits *h, double b)
 	return hi_of(h, b) - lo_of(h, b);
 }
 
-/* The slope nearest to `bad`, if that has no room, that is still as good as `good`. */
+/* The last slope between `good` and `bad` that still has room. */
 static double last_good(const struct limits *h, double good, double bad)
 {
 	if (room_at(h, bad) >= 0)
@@ -142,8 +148,8 @@ static double last_good(const struct limits *h, double good, double bad)
 }
 
 /*
- * Lines with |slope| <= max_drift. `scratch` has room for nlow + nhigh limits. Sorts the limits; there
- * must be some of both kinds.
+ * The lines with |slope| <= max_drift. `scratch` has room for nlow + nhigh limits. Sorts the
+ * limits; there must be some of both kinds.
  */
 static struct band band_of(struct limits *l, double max_drift, struct limit *scratch)
 {
@@ -189,13 +195,16 @@ static double extreme(const struct limits *h, const struct band *b, double t, do
 	return side * most;
 }
 
-/* After band_of with room >= 0. */
+/* Call after band_of, if room >= 0. */
 static struct range range_at(const struct limits *hulls, const struct band *b, double t)
 {
 	return (struct range){ extreme(hulls, b, t, -1), extreme(hulls, b, t, 1) };
 }
 
-/* Puts the k-th smallest at k, no larger before it, no smaller behind (Hoare's selection). */
+/*
+ * Puts the k-th smallest value at k, smaller ones before it and larger ones after it (Hoare's
+ * selection).
+ */
 static void select_kth(double *v, size_t n, size_t k)
 {
 	size_t from = 0, to = n - 1;
@@ -243,8 +252,8 @@ static double median(double *v, size_t n)
 }
 
 /*
- * Theil-Sen, the median of the slopes between all two, over the medians of segments: a quarter of all
- * points may be wrong. n > 0 points by t; `scratch` for n doubles.
+ * Theil-Sen (the median of the slopes between all pairs) over the medians of segments: a quarter of
+ * all points may be wrong. n > 0 points sorted by t; `scratch` for n doubles.
  */
 static struct rk_align_line robust_line(const struct limit *points, size_t n, double max_drift,
 					double *scratch)
@@ -285,7 +294,7 @@ struct fit {
 	struct limits limits, hulls;
 	struct limit *scratch, *ends; /* ends: one per usable pair */
 	double *numbers;
-	unsigned char *out; /* by pair: contradicts */
+	unsigned char *out; /* by pair: it contradicts the others */
 	size_t nends;
 	double bend; /* how far the clock difference departs from a line, estimated from the ends */
 };
@@ -304,7 +313,7 @@ static void high(struct fit *f, int64_t t, int64_t d, double error, size_t from)
 							    (uint32_t)from };
 }
 
-/* The limits of pairs [from, to) that are not out; messages too when `all`. */
+/* Collects the limits of pairs [from, to) that are not out; with `all`, also those of messages. */
 static void gather(struct fit *f, size_t from, size_t to, bool all)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
@@ -336,9 +345,10 @@ static void gather(struct fit *f, size_t from, size_t to, bool all)
 /* ---- when no line fits ---- */
 
 /*
- * Takes the longest part from the beginning that a line fits, and the longest part after it. If their
- * clock differences do not overlap where they meet, a clock jumped there. If they overlap, the clock was
- * slewed: D is continuous, but not a line. Then the bound comes from limits near each instant.
+ * Finds the longest part from the beginning that a line fits, and the longest part after it. If
+ * their clock differences do not overlap where they meet, a clock jumped there. If they overlap,
+ * the clock was slewed: D is continuous, but not a line. Then the bound comes from limits near each
+ * instant.
  */
 
 enum {
@@ -347,7 +357,7 @@ enum {
 	SURE_NS = 5000, /* a smaller jump cannot be distinguished from a bend */
 };
 
-/* Whether a line fits pairs [from, to). */
+/* Does a line fit pairs [from, to)? */
 static bool fits(struct fit *f, size_t from, size_t to, struct band *band)
 {
 	gather(f, from, to, false);
@@ -357,7 +367,9 @@ static bool fits(struct fit *f, size_t from, size_t to, struct band *band)
 	return band->room >= 0;
 }
 
-/* The largest `to` that a line fits. Any part of a range that fits also fits, so bisection works. */
+/*
+ * The largest `to` that a line fits. Any part of a range that fits also fits, so bisection works.
+ */
 static size_t longest(struct fit *f, size_t from)
 {
 	size_t good = from, bad = f->pairs->n + 1;
@@ -384,7 +396,7 @@ static struct range range_around(struct fit *f, size_t from, size_t to, double t
 	return range_at(&f->hulls, &band, t);
 }
 
-/* Whether the clock differences before and after pair `cut` do not overlap. */
+/* Is there no overlap between the clock differences before and after pair `cut`? */
 static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
 {
 	const struct rk_align_call *before = &f->two->b->calls[f->pairs->v[cut - 1].b];
@@ -403,8 +415,9 @@ static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
 }
 
 /*
- * A line through the ends, and for each window the room its own limits leave. Windows are adjacent and D
- * changes little within one, so twice the slack that one line for all would need covers the change.
+ * Fits a line through the ends, and finds the room that each window's own limits leave. Windows are
+ * adjacent and D changes little within one, so twice the slack that one line for all would need
+ * covers the change.
  */
 static void fit_bent(struct fit *f, struct rk_align_edge *e)
 {
@@ -435,9 +448,9 @@ static void fit_bent(struct fit *f, struct rk_align_edge *e)
 }
 
 /*
- * How far the clock difference departs from the line, estimated from ends; 0 if within their jitter.
- * Ends may shift with the work as well as with the clock, so this is not proof; but a bound that is
- * wider than necessary is still correct.
+ * How far the clock difference departs from the line, estimated from ends; 0 if within their
+ * jitter. Ends may shift with the work as well as with the clock, so this is not proof, but a bound
+ * that is wider than necessary is still correct.
  */
 static double bend_of(struct fit *f, const struct rk_align_line *l)
 {
@@ -470,9 +483,9 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 	struct rk_align_line l;
 
 	e->status = RK_ALIGN_CONTRADICT;
-	if (f->nends == 0) /* messages alone */
+	if (f->nends == 0) /* only messages */
 		return;
-	/* Drop single ends far from their neighbours; when the clock moves, all ends move. */
+	/* Drop single ends far from their neighbours; if the clock moves, all ends move. */
 	l = robust_line(f->ends, f->nends, f->two->max_drift, f->numbers);
 	for (size_t w = 0; w < windows; w++) {
 		struct limit *ends = f->ends + f->nends * w / windows;
@@ -494,7 +507,10 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 	cut = longest(f, 0);
 	if (cut < 4 || cut >= f->pairs->n)
 		return;
-	/* Few parts, each with a line: a clock that jumped now and then. Many parts: not a clock. */
+	/*
+	 * A few parts that each fit a line: a clock that jumped now and then. Many parts: not a
+	 * clock.
+	 */
 	to = cut;
 	for (int parts = 1; parts < PARTS && to < f->pairs->n; parts++)
 		to = longest(f, to);
@@ -507,14 +523,14 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 /* ---- the fit ---- */
 
 enum {
-	SLACK_NS = 2000, /* an end this near to the line is never an outlier */
-	RUN = 8,         /* outliers in a row are not outliers */
-	ROUNDS = 48,     /* of dropping the worst */
+	SLACK_NS = 2000, /* an end this close to the line is never an outlier */
+	RUN = 8,         /* this many outliers in a row are not outliers */
+	ROUNDS = 48,     /* max rounds of dropping the worst */
 };
 
 /*
- * Pairs of calls that need everybody become points; the others are excluded from the start. So are pairs
- * whose ends are far from the line, unless there are many in a row.
+ * Turns pairs of calls that need all ranks into points; the others are excluded from the start, and
+ * so are pairs whose ends are far from the line, unless there are many in a row.
  */
 static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 {
@@ -556,7 +572,10 @@ static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 	return line;
 }
 
-/* Excludes the pairs of the n limits that the best line violates most; side: 1 of low ones, -1 of high. */
+/*
+ * Excludes the pairs among n limits that the best line violates most; side: 1 for low limits, -1
+ * for high ones.
+ */
 static size_t drop_worst(struct fit *f, const struct band *band, const struct limit *v, size_t n,
 			 double side)
 {
@@ -569,7 +588,7 @@ static size_t drop_worst(struct fit *f, const struct band *band, const struct li
 	return dropped;
 }
 
-/* Drops pairs that contradict the rest, as long as they are few. `out` marks them. */
+/* Drops pairs that contradict the rest as long as they are few, and marks them in `out`. */
 static struct band consistent_band(struct fit *f)
 {
 	struct band band = { .room = -INFINITY };
@@ -599,9 +618,9 @@ static double clamp(double v, struct range r)
 }
 
 /*
- * The estimate is the line through the ends, clipped to the band; the band is the bound. Where D departs
- * from a line by at most `bend`, the line fits limits that are wider by `bend`, and D is within `bend`
- * of it.
+ * The estimate is the line through the ends, clipped to the band; the band is the bound. If D
+ * departs from a line by at most `bend`, the line fits limits that are wider by `bend`, and D is
+ * within `bend` of it.
  */
 static void settle(struct fit *f, const struct band *band, const struct rk_align_line *guess,
 		   struct rk_align_edge *e)
@@ -627,7 +646,9 @@ static void settle(struct fit *f, const struct band *band, const struct rk_align
 		e->status = RK_ALIGN_WIDE;
 }
 
-/* Adds the realtime clocks of both, read at different times, unless they contradict the rest. */
+/*
+ * Adds the realtime clocks of both ranks, read at different times, unless they contradict the rest.
+ */
 static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edge *e)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
@@ -655,7 +676,7 @@ static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edg
 		e->evidence |= RK_ALIGN_BY_SNAPSHOTS;
 		return;
 	}
-	/* Sorting mixed them with the others: gather again. */
+	/* Sorting mixed them with the others, so gather again. */
 	e->evidence |= RK_ALIGN_SNAPSHOTS_OFF;
 	if (nlow && nhigh)
 		gather(f, 0, f->pairs->n, true);
@@ -665,7 +686,7 @@ static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edg
 static bool set_base(struct fit *f)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
-	int64_t mine, other; /* the same moment on both clocks, about */
+	int64_t mine, other; /* about the same moment on both clocks */
 
 	if (f->pairs->n) {
 		mine = a->calls[f->pairs->v[0].a].end_ns;

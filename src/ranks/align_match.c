@@ -1,13 +1,14 @@
 /*
- * align_match.c - which calls of two ranks are the same collective.
+ * align_match.c - find calls of two ranks that are the same collective.
  *
- * If both ranks have the same sequence of signatures, call k of one is call k of the other; times show
- * later whether that is true. If not, we use times: programs repeat themselves, so signatures alone cannot
- * tell a rank that misses the first step from one that misses the last. But the time between collectives
- * varies from step to step by more than the ends of one collective differ, so some calls in a row are a
- * fingerprint. Each call of the other rank is tried as the partner of the first of them. The clock
- * difference under which most of the others find a partner wins, unless another one does nearly as well.
- * From there the match continues both ways, following the drift.
+ * If both ranks have the same sequence of signatures, call k of one is call k of the other; times
+ * show later whether that is true. Otherwise we need times: programs repeat themselves, so
+ * signatures alone cannot distinguish a rank that misses the first step from one that misses the
+ * last. But the time between collectives varies from step to step by more than the ends of one
+ * collective differ, so several calls in a row are a fingerprint. Each call of the other rank is
+ * tried as the partner of the first of them. The clock difference with which most of the others
+ * find a partner wins, unless another one does nearly as well. From there the match continues in
+ * both directions, following the drift.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,14 +19,14 @@
 #include "ranks/align_impl.h"
 
 enum {
-	CHUNK = 48,          /* calls of a fingerprint */
-	FEW = 8,             /* the first ones, which decide whether to go on */
-	PLACES = 5,          /* fingerprints that are tried */
-	NEAR_NS = 100000,    /* ends of one collective differ by less, most of the time */
-	WINDOW_NS = 1000000, /* and hardly ever by more */
-	STRIDE = 16,         /* calls that are stepped over one by one */
-	CROWD = 32,          /* calls within the window, either way, that are looked at */
-	LOST = 12,           /* calls without a partner, after which the search starts again */
+	CHUNK = 48,          /* calls per fingerprint */
+	FEW = 8,             /* the first ones, which decide whether to continue */
+	PLACES = 5,          /* number of fingerprints to try */
+	NEAR_NS = 100000,    /* ends of one collective mostly differ by less than this, */
+	WINDOW_NS = 1000000, /* and hardly ever by more than this */
+	STRIDE = 16,         /* calls to step over one by one */
+	CROWD = 32,          /* max calls to check within the window in each direction */
+	LOST = 12,           /* calls without a partner after which the search restarts */
 };
 
 static int add(struct rk_align_pairs *p, size_t a, size_t b, struct rk_error *err)
@@ -57,7 +58,7 @@ int rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_i
 	return 1;
 }
 
-/* The first call that ends at t or later; usually near `hint`, else by bisection. */
+/* The first call that ends at t or later; usually near `hint`, otherwise found by bisection. */
 static size_t first_from(const struct rk_align_input *in, size_t hint, int64_t t)
 {
 	size_t from = 0, to = in->ncalls;
@@ -85,7 +86,7 @@ static size_t first_from(const struct rk_align_input *in, size_t hint, int64_t t
 
 struct candidate {
 	size_t at;
-	int64_t distance, second; /* of the nearest and of the next of the same signature */
+	int64_t distance, second; /* of the nearest, and the next with the same signature */
 };
 
 static void consider(struct candidate *c, size_t at, int64_t distance)
@@ -100,7 +101,7 @@ static void consider(struct candidate *c, size_t at, int64_t distance)
 }
 
 /*
- * The call of `sig` that ends nearest to t, within `window` and a bounded number of calls. at ==
+ * The call with `sig` that ends nearest to t, within `window` and a bounded number of calls. at ==
  * ncalls: none.
  */
 static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, int64_t t,
@@ -126,7 +127,7 @@ struct found {
 	size_t a, b;
 };
 
-/* The best partner for b's call `from`, among a's calls from `a_from` on. */
+/* The best partner for b's call `from` among a's calls from `a_from` on. */
 static struct found fingerprint(const struct rk_align_input *a, const struct rk_align_input *b,
 				size_t from, size_t to, size_t a_from, double max_drift)
 {
@@ -141,7 +142,10 @@ static struct found fingerprint(const struct rk_align_input *a, const struct rk_
 
 		if (a->calls[i].sig != b->calls[from].sig)
 			continue;
-		/* how well calls [from, to) of b coincide with calls of a if the clocks differ by `diff` */
+		/*
+		 * how well calls [from, to) of b coincide with calls of a if the clocks differ by
+		 * `diff`
+		 */
 		for (size_t k = from; k < to; k++) {
 			const struct rk_align_call *c = &b->calls[k];
 			struct candidate one = nearest(a, c->sig, c->end_ns - diff, near, &hint);
@@ -167,17 +171,17 @@ static bool decided(const struct found *f, size_t calls)
 	return f->best >= 0.5 * (double)calls && f->second < 0.75 * f->best;
 }
 
-/* State of the walk from a matched place. */
+/* State of the walk from a matched pair. */
 struct walk {
 	const struct rk_align_input *a, *b;
 	double max_drift;
-	double diff; /* the clocks' difference, followed; relative to `base` */
+	double diff; /* the clock difference so far, relative to `base` */
 	int64_t base, last_end;
 	size_t a_last;
 	bool any;
 };
 
-/* True when call k of b has a partner, beyond the last one in direction `step`. */
+/* True if call k of b has a partner beyond the last one in direction `step`. */
 static bool one_step(struct walk *w, size_t k, int step, size_t *hint, size_t *ret_a)
 {
 	const struct rk_align_call *c = &w->b->calls[k];
@@ -189,7 +193,7 @@ static bool one_step(struct walk *w, size_t k, int step, size_t *hint, size_t *r
 		return false;
 	if (w->any && (step > 0 ? one.at <= w->a_last : one.at >= w->a_last))
 		return false;
-	/* Follow the difference slowly, and no faster than clocks drift. */
+	/* Follow the difference slowly, and not faster than clocks can drift. */
 	room = w->max_drift * (double)llabs(c->end_ns - w->last_end) + 100;
 	w->diff += fmin(fmax((double)(want - w->a->calls[one.at].end_ns) / 4, -room), room);
 	w->last_end = c->end_ns;
@@ -257,9 +261,10 @@ static int forwards(struct walk w, const struct found *f, struct rk_align_pairs 
 }
 
 /*
- * The best of fingerprints at several places. One is enough if nearly all of its calls have partners.
- * If not, its first call may be missing on the other rank, and the result may be an accident. So we take
- * the best one, and a nearly equal score at another difference counts against it. Then walks both ways.
+ * Tries fingerprints at several places. One is enough if nearly all of its calls have partners. If
+ * not, its first call may be missing on the other rank, and the result may be accidental. So we use
+ * the best one, and a nearly equal score at another difference counts against it. Then it walks in
+ * both directions.
  */
 static int search(const struct rk_align_input *a, const struct rk_align_input *b, double max_drift,
 		  struct rk_align_pairs *p, struct rk_error *err)
@@ -298,7 +303,7 @@ static int search(const struct rk_align_input *a, const struct rk_align_input *b
 	return forwards(w, &best, p, err);
 }
 
-/* A rank's calls whose signatures the other rank also has, and their positions among all calls. */
+/* A rank's calls whose signatures the other rank also has, and their indices among all calls. */
 struct shared {
 	struct rk_align_input in;
 	struct rk_align_call *calls;

@@ -12,14 +12,14 @@
 struct line {
 	struct rk_rank_time pub;
 	struct rk_align_rank to;
-	uint32_t node; /* name */
+	uint32_t node; /* node name id */
 };
 
 struct rk_rank_times {
-	struct line *v; /* by rank */
+	struct line *v; /* sorted by rank */
 	size_t n;
 	int64_t reference;            /* a rank */
-	struct rk_rank_clocks clocks; /* owns the texts, if any */
+	struct rk_rank_clocks clocks; /* owns the strings, if any */
 };
 
 /* ---- which clocks ---- */
@@ -201,7 +201,7 @@ void rk_rank_times_free(struct rk_rank_times *t)
 /* ---- rows ---- */
 
 static const struct fields {
-	int start, duration, rank, node; /* rank < 0: by node */
+	int start, duration, rank, node; /* rank < 0: use the node */
 } fields[RK_NTABLES] = {
 	[RK_KERNELS] = { RK_K_START, RK_K_DURATION, RK_K_RANK, RK_K_NODE },
 	[RK_MEMCPY] = { RK_C_START, RK_C_DURATION, RK_C_RANK, RK_C_NODE },
@@ -266,7 +266,7 @@ struct moved {
 	int64_t *start, *duration;
 	size_t cap_start, cap_duration;
 	struct rk_batch batch;
-	int64_t rank; /* and node of the row before, with its clock */
+	int64_t rank; /* rank and node of the previous row, with its clock */
 	uint32_t node;
 	const struct line *line;
 };

@@ -10,7 +10,10 @@
 #include "base/num.h"
 #include "table/median.h"
 
-/* Tolerance when comparing calls. Clocks may be worse, but with more consecutive calls would overlap. */
+/*
+ * Tolerance when comparing calls. Clocks may be worse, but with a larger tolerance consecutive
+ * calls would overlap.
+ */
 #define TOUCH_NS INT64_C(10000)
 
 static int64_t touch_ns(const struct rk_comm_rank *r)
@@ -23,24 +26,24 @@ static int64_t common_time(const struct rk_comm_rank *r, int64_t ns)
 	return r->clock ? rk_align_to_reference(r->clock, ns) : ns;
 }
 
-/* How far two clocks may be apart; ranks of a node share one. */
+/* The maximum error between two clocks; ranks of a node share one. */
 static int64_t apart_ns(const struct rk_comm_rank *a, const struct rk_comm_rank *b)
 {
 	return a->node == b->node ? 0 : a->error_ns + b->error_ns;
 }
 
-/* ---- which ranks stay together in an operation ---- */
+/* ---- which ranks take part together in an operation ---- */
 
 /*
- * Each set has a leader, its first rank. A rank joins the set of the newest leader whose calls coincide
- * with its own, as neighbouring ranks are mostly in one communicator. If there is none, it leads a new set.
- * Only some calls of each rank are compared, all from about the same time.
+ * Each set has a leader, its first rank. A rank joins the set of the newest leader whose calls
+ * coincide with its own, because neighbouring ranks are mostly in one communicator. If there is
+ * none, it leads a new set. We compare only some calls of each rank, all from about the same time.
  */
 enum {
-	LOOK = 256,     /* calls of a rank that are compared */
+	LOOK = 256,     /* calls of a rank to compare */
 	EARLY = 32,     /* give up on a bad match after this many */
-	TOGETHER = 90,  /* percent of calls that must meet */
-	LEADERS = 4096, /* that a rank is compared with */
+	TOGETHER = 90,  /* percent of calls that must coincide */
+	LEADERS = 4096, /* max leaders that a rank is compared with */
 };
 
 struct span {
@@ -63,7 +66,7 @@ struct classes {
 	const struct rk_comm_op *op;
 	struct looked *looked;
 	struct span *spans;
-	struct first *firsts; /* by domain, then time */
+	struct first *firsts; /* sorted by domain, then time */
 	size_t nfirsts;
 	uint32_t *leaders; /* rank of each set's leader */
 	size_t nleaders;
@@ -93,7 +96,7 @@ static size_t domain_from(const struct classes *c, uint64_t domain)
 	return from;
 }
 
-/* Comparisons begin when nine of ten ranks on this clock have started. */
+/* Comparisons begin when nine out of ten ranks on this clock have started. */
 static void look_at_calls(struct classes *c, size_t i)
 {
 	const struct rk_comm_rank *r = &c->in[i];
@@ -205,27 +208,27 @@ out:
 
 struct member {
 	int64_t start, end;
-	uint32_t at; /* of its rank in the input */
+	uint32_t at; /* index of its rank in the input */
 };
 
-/* Sums of one operation over one number of ranks. */
+/* Sums of one operation for one number of ranks. */
 struct row {
 	size_t op, size;
 	struct rk_comm_sum sum;
 	struct rk_durations wires;
-	uint32_t *last; /* by rank: how often it was last */
+	uint32_t *last; /* by rank: how often it was the last */
 };
 
-/* The ranks that are together in an operation, and their current instance. */
+/* The ranks that take part together in an operation, and their current instance. */
 struct set {
 	size_t op, size, row;
 	struct member *v; /* `size` of them */
 	size_t n;
 	int64_t min_end;
-	uint64_t epoch; /* of the instance, from 1 */
+	uint64_t epoch; /* number of the instance, from 1 */
 };
 
-/* The place of a rank in the instance of its set. */
+/* A rank's position in the current instance of its set. */
 struct seat {
 	uint64_t epoch;
 	uint32_t at;
@@ -241,7 +244,7 @@ struct match {
 	size_t n;
 	const struct rk_comm_op *ops;
 	size_t nops;
-	uint32_t *sets_of; /* by operation and rank: number of the set */
+	uint32_t *sets_of; /* by operation and rank: set number */
 	struct seat *seats;
 	struct set *sets;
 	size_t nsets, cap_sets;
@@ -323,20 +326,22 @@ static int64_t duration(const struct member *v)
 	return v->end - v->start;
 }
 
-/* After the last rank arrives, no rank needs more than this many times what the last rank needs. */
+/*
+ * After the last rank arrives, no rank needs more than this factor times what the last rank needs.
+ */
 #define WIRE_FACTOR 2
 
 struct judged {
 	int64_t first, come, left;
 	uint32_t last;
 	bool sure;       /* `last` is certain */
-	bool inter_node; /* ranks of several nodes */
+	bool inter_node; /* ranks are on several nodes */
 	int64_t error, late_sure;
 };
 
 /*
- * Whether all others arrived before it, by clocks that may be wrong or by the time they were in the call.
- * *most: the longest wait.
+ * Did all others arrive before it, according to clocks that may be wrong or by how long they were
+ * in the call? *most: the longest wait.
  */
 static bool is_last(const struct match *m, const struct set *s, uint32_t at, int64_t *most)
 {
@@ -380,7 +385,10 @@ static struct judged judge(const struct match *m, const struct set *s)
 	}
 	j.sure = is_last(m, s, j.last, &j.late_sure);
 	if (!j.sure) {
-		/* the clocks may be wrong: try the rank with the shortest call, as the last does not wait */
+		/*
+		 * the clocks may be wrong: try the rank with the shortest call, because the last
+		 * one does not wait
+		 */
 		const struct member *shortest = s->v;
 
 		for (const struct member *v = s->v; v < s->v + s->n; v++)
@@ -397,7 +405,7 @@ static struct judged judge(const struct match *m, const struct set *s)
 	return j;
 }
 
-/* Saturates: values in files may be arbitrarily large. */
+/* Saturates, because values in files may be arbitrarily large. */
 static void add_ns(int64_t *sum, int64_t ns)
 {
 	*sum = rk_add_saturated(*sum, ns);
@@ -442,7 +450,7 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	return 0;
 }
 
-/* Most of the set must have taken part; otherwise the calls only look like an instance. */
+/* Most of the set must take part; otherwise the calls only look like an instance. */
 static int set_close(struct match *m, struct set *s, struct rk_error *err)
 {
 	int rc = 0;
@@ -482,7 +490,7 @@ static int come(struct match *m, struct set *s, const struct member *c, struct r
 	uint64_t *unmatched = &m->rows[s->row].sum.unmatched;
 	int rc = 0;
 
-	/* the rank has two calls at once: we cannot tell which one belongs here */
+	/* the rank has two calls at once, so we cannot tell which one belongs here */
 	if (there && s->v[seat->at].end > c->start) {
 		++*unmatched;
 		return 0;
@@ -611,7 +619,7 @@ static int sums_make(struct match *m, struct rk_error *err)
 {
 	struct rk_comm_match *ret = m->ret;
 
-	/* unmatched calls of an operation go to its row with the most calls */
+	/* unmatched calls of an operation are added to its row with the most calls */
 	for (size_t op = 0; op < m->nops; op++) {
 		size_t best = m->nrows;
 		int rc;

@@ -1,4 +1,4 @@
-/* comm_name.c - tables of names of kernels and functions that communicate. */
+/* comm_name.c - names of kernels and functions that communicate. */
 #include "ranks/comm_name.h"
 
 #include <stdio.h>
@@ -14,12 +14,12 @@ struct piece {
 struct op {
 	const char *name;
 	enum rk_comm_kind kind;
-	const char *op; /* NULL: its name */
+	const char *op; /* NULL: same as its name */
 };
 
 /*
- * Operations of NCCL and RCCL as written in names; a name comes before its own prefixes. Parts of an
- * AllToAllv may be empty, and then nobody waits for them.
+ * Operations of NCCL and RCCL as written in names; a name comes before its own prefixes. Parts of
+ * an AllToAllv may be empty, and then no rank waits for them.
  */
 static const struct op nccl_ops[] = {
 	{ "AllReduce", RK_COMM_ALL, NULL },     { "AllGather", RK_COMM_ALL, NULL },
@@ -32,15 +32,15 @@ static const struct op nccl_ops[] = {
 	{ "Generic", RK_COMM_ANY, NULL },
 };
 
-/* What precedes the operation in names of kernels. */
+/* Prefixes of the operation in kernel names. */
 static const char *const nccl_kernels[] = {
 	"ncclDevKernelDebug_", "ncclDevKernelLL_",  "ncclDevKernel_",
 	"ncclSymkDevKernel_",  "ncclSymDevKernel_", "ncclKernel_",
 };
 
 /*
- * Kernels of other libraries: each starts by synchronizing with its peers, or waits for their writes. The
- * names are complete except for a suffix ("_1stage", "_kernel", template arguments).
+ * Kernels of other libraries: each starts by synchronizing with its peers, or waits for their
+ * writes. The names are complete except for a suffix ("_1stage", "_kernel", template arguments).
  */
 static const struct op custom_ops[] = {
 	{ "cross_device_reduce_", RK_COMM_ALL, "AllReduce" },
@@ -55,7 +55,7 @@ static const struct op custom_ops[] = {
 	{ "mscclKernel_", RK_COMM_ANY, "MSCCL" },
 };
 
-/* Blocking calls of MPI, by what follows MPI_. */
+/* Blocking MPI calls, without MPI_. */
 static const struct op mpi_ops[] = {
 	{ "Allreduce", RK_COMM_ALL, "MPI_Allreduce" },
 	{ "Allgather", RK_COMM_ALL, "MPI_Allgather" },
@@ -108,7 +108,7 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-/* _Z9functionv, _ZN5space8functionIfEEv: the last name before anything else. */
+/* Finds the last plain name in _Z9functionv or _ZN5space8functionIfEEv. */
 static struct piece mangled(struct piece p)
 {
 	struct piece got = { p.s, 0 };
@@ -128,7 +128,7 @@ static struct piece mangled(struct piece p)
 	return got;
 }
 
-/* The name of the function alone: no return type, namespaces, arguments. */
+/* The bare function name: no return type, namespaces, arguments. */
 static struct piece bare(const char *name, size_t len)
 {
 	static const char anonymous[] = "(anonymous namespace)::";
@@ -168,8 +168,8 @@ static struct rk_comm of_op(const struct op *op)
 }
 
 /*
- * Releases 2.2 to 2.13 run every operation that is not inlined in a kernel named after send and receive,
- * so the name does not tell the operation.
+ * Releases 2.2 to 2.13 run every operation that is not inlined in a kernel named after send and
+ * receive, so the name does not identify the operation.
  */
 static bool nccl_kernel(struct piece p, struct rk_comm *ret, struct piece *rest)
 {
@@ -213,7 +213,7 @@ static bool nccl_name(struct piece p, struct rk_comm *ret, struct piece *rest)
 		ret->host = ret->queued = true;
 		return true;
 	}
-	/* it makes a communicator with all its ranks, and returns when that is done */
+	/* creates a communicator with all its ranks, and returns when that is done */
 	if (is(p, "CommInitRank")) {
 		*ret = (struct rk_comm){ .kind = RK_COMM_ALL, .host = true, .op = "CommInitRank" };
 		return true;

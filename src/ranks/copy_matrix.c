@@ -14,9 +14,9 @@
 struct cell {
 	uint64_t calls;
 	int64_t time_ns;
-	bool sized; /* some copy has bytes */
+	bool sized; /* at least one copy has a size */
 	int64_t bytes;
-	int64_t sized_ns; /* time of those */
+	int64_t sized_ns; /* time of the copies with a size */
 };
 
 struct rk_copy_matrix {
@@ -25,7 +25,7 @@ struct rk_copy_matrix {
 	struct cell *cells;  /* by number */
 	size_t cap;
 	uint64_t turned_away;
-	/* which ends are devices, for the direction of the previous row */
+	/* which ends are devices, cached for the direction of the previous row */
 	uint32_t direction;
 	bool from, to;
 };
@@ -68,7 +68,7 @@ static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i,
 	struct rk_key3 key = { (int64_t)rk_batch_id(b, RK_C_NODE, i) << 32 | direction, -1, -1 };
 	int rc;
 
-	/* An agent that is the host has a number too: only the direction tells it from a device. */
+	/* A host agent has a number too: only the direction distinguishes it from a device. */
 	if (direction != m->direction) {
 		const char *word = rk_strtab_borrow(m->ctx->names, direction, NULL);
 

@@ -240,7 +240,7 @@ static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_erro
 	size_t n = o->members.n, nops = 0;
 	struct rk_comm_rank *in = rk_calloc(n + 1, sizeof(*in));
 	struct rk_comm_op *ops = rk_calloc(RK_CALLS_OPS, sizeof(*ops));
-	size_t *of = rk_calloc(RK_CALLS_OPS, sizeof(*of)); /* the operation that each of `ops` is */
+	size_t *of = rk_calloc(RK_CALLS_OPS, sizeof(*of)); /* by index in `ops`: its operation */
 	struct rk_comm_match got = { .lines = NULL };
 	int rc;
 
@@ -279,7 +279,7 @@ static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_erro
 	for (size_t i = 0; i < got.nsums; i++)
 		r->collectives[r->ncollectives++] =
 			collective_of(&got.sums[i], label_of(f, of[got.sums[i].op]));
-	/* Sends and receives are not part of an instance; list them as unmatched. */
+	/* Sends and receives are not part of an instance; they are listed as unmatched. */
 	for (size_t i = 0; (op = rk_rank_calls_op(f->calls, i)); i++)
 		if (op->left_out)
 			r->collectives[r->ncollectives++] =

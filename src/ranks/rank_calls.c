@@ -11,29 +11,29 @@
 #include "base/num.h"
 #include "ranks/comm_name.h"
 
-/* What a name is: 0: not looked up yet; then these; NAME_OPS and above: an operation. */
+/* Meaning of a name: 0: not looked up yet; then these; NAME_OPS and above: an operation. */
 enum { NAME_NOTHING = 1, NAME_WAIT, NAME_OPS };
 
-/* `sig` of a call before finish: the number of its operation from 1, or that of a wait. */
+/* `sig` of a call before finish: the number of its operation from 1, or SIG_WAIT. */
 #define SIG_WAIT UINT64_MAX
 
 struct op {
 	struct rk_calls_op pub;
 	enum rk_comm_kind kind;
 	bool host, queued;
-	int64_t grid;  /* if distinguished by grid size; -1: any */
-	uint32_t next; /* the next with the same name and another size; 0: none */
+	int64_t grid;  /* if operations are distinguished by grid size; -1: any */
+	uint32_t next; /* the next operation with the same name and another grid; 0: none */
 };
 
 struct rk_rank_calls {
 	struct rk_context *ctx;
 	struct rk_calls_rank *ranks;
 	size_t nranks, share;
-	size_t at; /* rank of the row before */
+	size_t at; /* rank of the previous row */
 	struct rk_idmap names, labels;
 	struct op *ops;
 	size_t nops, cap_ops;
-	uint64_t names_left, dropped; /* operations past the limit; calls that were not kept */
+	uint64_t names_left, dropped; /* operations beyond the limit; calls that were not kept */
 	bool assumed;
 };
 
@@ -110,7 +110,7 @@ static int add_op(struct rk_rank_calls *c, uint32_t label, struct rk_comm comm, 
 	return 0;
 }
 
-/* Kernels with the same label are one operation; the rest of their names is ignored. */
+/* Kernels with the same label are one operation, whatever the rest of their names. */
 static int look_up(struct rk_rank_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
 {
 	size_t len;
@@ -140,8 +140,9 @@ static int look_up(struct rk_rank_calls *c, uint32_t name, uint32_t *ret, struct
 }
 
 /*
- * A kernel whose name does not tell the operation: all ranks of a communicator launch it with the same
- * number of workgroups; other communicators and operations mostly use another number.
+ * For a kernel whose name does not identify the operation: all ranks of a communicator launch it
+ * with the same number of workgroups, while other communicators and operations mostly use another
+ * number.
  */
 static int by_grid(struct rk_rank_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
 {
@@ -156,7 +157,7 @@ static int by_grid(struct rk_rank_calls *c, uint32_t *what, int64_t grid, struct
 		*what = at;
 	if (at || grid <= 0)
 		return 0;
-	if (c->nops == RK_CALLS_OPS) { /* it will not be kept, so it needs no label */
+	if (c->nops == RK_CALLS_OPS) { /* it is not kept, so it needs no label */
 		c->names_left++;
 		*what = NAME_NOTHING;
 		return 0;
@@ -198,7 +199,7 @@ static struct rk_calls_rank *rank_of(struct rk_rank_calls *c, int64_t rank)
 	return &c->ranks[from];
 }
 
-/* The first half of the share is kept; the second half is a ring buffer. */
+/* Keeps the first half of the share; the second half is a ring buffer. */
 static int keep(struct rk_rank_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
 		struct rk_error *err)
 {
@@ -247,7 +248,7 @@ static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, 
 	if (what != NAME_WAIT)
 		op = &c->ops[what - NAME_OPS];
 	if (!kernels && r->n && !r->host) {
-		/* the rank has kernels: functions only tell which operations they may be */
+		/* the rank has kernels: functions only show which operations they may be */
 		r->others |= op && op->host &&
 			     (op->kind == RK_COMM_ROOTED || op->kind == RK_COMM_PAIR);
 		return 0;
@@ -293,7 +294,7 @@ int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct 
 	return 0;
 }
 
-/* ---- afterwards ---- */
+/* ---- after the last row ---- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -313,7 +314,7 @@ static int by_end(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* They are nearly always in order already. */
+/* Calls are nearly always in order already. */
 static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, const void *b))
 {
 	for (size_t i = 1; i < r->n; i++) {
@@ -324,7 +325,9 @@ static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, cons
 	}
 }
 
-/* A queued call ends when the next wait that starts after it ends. Without such a wait it is dropped. */
+/*
+ * A queued call ends when the next wait that starts after it ends. If there is none, it is dropped.
+ */
 static void end_queued(struct rk_rank_calls *c, struct rk_calls_rank *r)
 {
 	size_t wait = r->n, n = 0;
@@ -356,8 +359,8 @@ void rk_rank_calls_finish(struct rk_rank_calls *c)
 	bool others = false;
 
 	/*
-	 * RCCL runs all operations in kernels whose names do not tell which one. Treat them as operations
-	 * that need everybody, unless functions were recorded that do not.
+	 * RCCL runs all operations in kernels whose names do not say which. Treat them as
+	 * operations that need all ranks, unless functions were recorded that do not.
 	 */
 	for (size_t i = 0; i < c->nranks; i++)
 		others |= c->ranks[i].others;

@@ -11,27 +11,30 @@
 #include "base/bytes.h"
 #include "base/num.h"
 
-/* Arrays with one element per member; `out` is of the last try, `best` and `loose` of the best one. */
+/*
+ * Arrays with one element per member; `out` is from the last try, `best` and `loose` from the best
+ * one.
+ */
 struct input {
 	struct rk_align_input *in;
 	struct rk_align_rank *out, *best;
 	bool *loose; /* aligned by collectives that do not end together */
 	size_t n;
-	int64_t jitter_ns; /* of ends of one collective within a node, -1 not known */
+	int64_t jitter_ns; /* jitter of ends of one collective within a node, -1: unknown */
 };
 
-/* ---- do collectives that were matched over nodes end together? ---- */
+/* ---- do collectives that were matched across nodes end together? ---- */
 
 /*
- * Two nodes may run the same steps, one slightly later, each with collectives of its own. These match in
- * order, and fit a clock that is wrong by the delay. The scatter of their ends about the line tells them
- * from real matches: it is the noise of the steps, not of one collective. The noise of one collective is
- * measured within a node, where all ranks share a clock. Two or three matches among many calls prove
- * nothing.
+ * Two nodes may run the same steps, one slightly later, each with its own collectives. These match
+ * in order, and fit a clock that is wrong by the delay. What distinguishes them from real matches
+ * is how far their ends scatter around the line: that is the noise of the steps, not of one
+ * collective. We measure the noise of one collective within a node, where all ranks share a clock.
+ * Two or three matches among many calls prove nothing.
  */
 enum {
-	LOOK = 1000, /* calls of a rank that are looked at */
-	PAIRS = 8,   /* of ranks */
+	LOOK = 1000, /* calls of a rank to check */
+	PAIRS = 8,   /* pairs of ranks to check */
 	FACTOR = 10, /* across nodes the ends may scatter this many times more */
 	MORE_NS = 5000,
 	FAR_NS = 1000000, /* calls further apart are different collectives */
@@ -46,8 +49,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * The median distance of ends of the same operation on one node. The smallest of some pairs of ranks, as
- * other pairs may be in different communicators. -1: no common calls.
+ * The median distance between ends of the same operation on one node. Uses the smallest of several
+ * pairs of ranks, because other pairs may be in different communicators. -1: no common calls.
  */
 static int set_jitter(struct input *i, struct rk_error *err)
 {
@@ -86,7 +89,7 @@ static int set_jitter(struct input *i, struct rk_error *err)
 	return 0;
 }
 
-/* Whether only a few of its many collectives aligned a rank. */
+/* Was the rank aligned by only a few of its many collectives? */
 static bool is_chance(const struct input *i, const struct rk_align_rank *r, size_t rank)
 {
 	const struct rk_align_input *a = &i->in[rank], *b = &i->in[r->via];
@@ -96,7 +99,7 @@ static bool is_chance(const struct input *i, const struct rk_align_rank *r, size
 	       r->matched <= CHANCE && r->matched < rk_min(a->ncalls, b->ncalls);
 }
 
-/* Whether the collectives that aligned a rank scatter more than those of a node. */
+/* Do the collectives that aligned a rank scatter more than those within a node? */
 static bool is_loose(const struct input *i, const struct rk_align_rank *r, size_t rank)
 {
 	int64_t stamps = i->in[rank].stamp_error_ns + i->in[r->via].stamp_error_ns;
@@ -107,14 +110,15 @@ static bool is_loose(const struct input *i, const struct rk_align_rank *r, size_
 	return r->spread_ns > FACTOR * i->jitter_ns + MORE_NS + stamps;
 }
 
-/* ---- by some of the calls, where all calls together contradict each other ---- */
+/* ---- align by some of the calls if all calls together contradict each other ---- */
 
 /*
- * Communicators are not recorded. If each node has collectives of its own, unrelated calls of different
- * nodes get matched. An operation that is only used by all ranks together does not have this problem. So
- * ranks that could not be aligned by all calls are tried with the calls of each operation separately. If
- * an operation is used both by all ranks and by a part of a node, we try the calls that all ranks of a node
- * leave together and the other calls separately. If two tries disagree, we use neither.
+ * Communicators are not recorded. If each node has its own collectives, unrelated calls of
+ * different nodes get matched. An operation that is only used by all ranks together does not have
+ * this problem. So ranks that could not be aligned by all calls are tried with the calls of each
+ * operation separately. If an operation is used both by all ranks and by a part of a node, we try
+ * the calls that all ranks of a node leave together, and the other calls, separately. If two tries
+ * disagree, we use neither.
  */
 
 enum {
@@ -124,9 +128,12 @@ enum {
 	SURE = 16,     /* matches required if calls are separated */
 };
 
-#define TOGETHER_NS INT64_C(10000) /* ends of one collective on one node */
+#define TOGETHER_NS INT64_C(10000) /* max distance of ends of one collective on one node */
 
-/* Calls of one operation: those that the ranks of the node leave together, the others, or all. */
+/*
+ * Selects calls of one operation: those that the ranks of the node leave together, the others, or
+ * all.
+ */
 struct filter {
 	uint64_t sig;
 	enum { ANY, TOGETHER, APART } how;
@@ -135,18 +142,18 @@ struct filter {
 struct ops {
 	const struct input *i;
 	struct rk_align_input *in;   /* the same ranks, with some of their calls */
-	struct rk_align_call *calls; /* 2 * HALF for each rank */
+	struct rk_align_call *calls; /* 2 * HALF per rank */
 	struct rk_align_rank *out, *found;
 	bool *doubt;
 	size_t *order; /* ranks by node */
-	size_t *at;    /* by rank: where its calls are compared with another's */
+	size_t *at;    /* by rank: position where its calls are compared with another's */
 };
 
-/* ---- which calls ---- */
+/* ---- selecting calls ---- */
 
 /*
- * [from, to) of the order: the ranks of one node. They leave a call together if each has one of the
- * operation that ends at about the same time. Ends must ascend from call to call.
+ * [from, to) of the order are the ranks of one node. They leave a call together if each has a call
+ * of the operation that ends at about the same time. Call it with ascending ends.
  */
 static bool is_wanted(struct ops *o, const struct rk_align_call *c, const struct filter *f,
 		      size_t from, size_t to)
@@ -207,7 +214,7 @@ static void pick(struct ops *o, size_t rank, const struct filter *f, size_t from
 
 /* ---- results of a try ---- */
 
-/* The error is known for calls of the operation and must cover all calls of the rank. */
+/* The error is known for calls of the operation, but must cover all calls of the rank. */
 static bool widen(struct rk_align_rank *r, const struct rk_align_input *all,
 		  const struct rk_align_input *of)
 {
@@ -257,19 +264,22 @@ static int try_calls(struct ops *o, size_t reference, const struct filter *f, st
 			*had = *got;
 			continue;
 		}
-		/* both give the reference's clock at the first call: they must agree within their errors */
+		/*
+		 * both give the reference's clock at the first call: they must agree within their
+		 * errors
+		 */
 		t = in[k].calls[0].start_ns;
 		apart = llabs(rk_align_to_reference(had, t) - rk_align_to_reference(got, t));
 		if (apart > had->error_ns + got->error_ns)
 			o->doubt[k] = true;
-		/* the match with the smallest scatter of ends is the most likely one */
+		/* the match whose ends scatter least is the most likely one */
 		if (got->spread_ns < had->spread_ns)
 			*had = *got;
 	}
 	return 0;
 }
 
-/* Ranks that have calls and are neither aligned nor found. */
+/* Is there a rank that has calls and is neither aligned nor found? */
 static bool is_needed(const struct input *i, const struct rk_align_rank *found)
 {
 	for (size_t k = 0; k < i->n; k++)
@@ -304,7 +314,7 @@ static int try_ops(struct ops *o, size_t reference, const struct rk_rank_calls *
 	return 0;
 }
 
-/* Ranks that `out` has not aligned to `reference`, by the calls of one operation. */
+/* Aligns ranks that `out` has not aligned to `reference` by the calls of one operation. */
 static int align_by_ops(struct input *i, size_t reference, const struct rk_rank_calls *calls,
 			struct rk_error *err)
 {
@@ -357,11 +367,11 @@ out:
 	return rc;
 }
 
-/* ---- by all calls ---- */
+/* ---- align by all calls ---- */
 
 /*
- * run.json has the error of a profiler's times against the clock of their node if the recorder measured it.
- * The default is a microsecond, as GPU times are interpolated to the host's clock.
+ * run.json has the error of a profiler's times against its node's clock if the recorder measured
+ * it. The default is a microsecond, because GPU times are interpolated to the host's clock.
  */
 
 enum { STAMP_NS = 1000, TRIES = 4 };
@@ -394,9 +404,12 @@ static int input_make(const struct rk_members *m, const struct rk_rank_calls *ca
 	return set_jitter(i, err);
 }
 
-/* ---- the reference ---- */
+/* ---- choosing the reference ---- */
 
-/* The next rank that is not aligned with any reference so far, of a node that was not the reference. */
+/*
+ * The next rank that was not aligned with any reference so far, on a node that was not yet a
+ * reference.
+ */
 static size_t other_reference(const struct input *i, const size_t *tried, size_t ntried)
 {
 	for (size_t k = 0; k < i->n; k++) {
@@ -410,7 +423,7 @@ static size_t other_reference(const struct input *i, const size_t *tried, size_t
 	return i->n;
 }
 
-/* Stops when more than half of the ranks are aligned: no other reference can have more. */
+/* Stops when more than half of the ranks are aligned: another reference cannot have more. */
 static int choose(struct input *i, const struct rk_rank_calls *calls, size_t *ret,
 		  struct rk_error *err)
 {
@@ -453,7 +466,7 @@ static int choose(struct input *i, const struct rk_rank_calls *calls, size_t *re
 	return 0;
 }
 
-/* ---- texts ---- */
+/* ---- messages ---- */
 
 static const struct {
 	uint32_t bit;
@@ -511,7 +524,7 @@ static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i
 		return 0;
 	}
 	v->clock = in->in[i].node == in->in[c->reference].node ? RK_CLOCK_SAME : RK_CLOCK_ALIGNED;
-	/* give all offsets at the same time */
+	/* refer all offsets to the same time */
 	v->to.offset_ns +=
 		(int64_t)llround(v->to.drift_ppm * 1e-6 * (double)(c->base_ns - v->to.base_ns));
 	v->to.base_ns = c->base_ns;
@@ -569,7 +582,10 @@ void rk_rank_clocks_release(struct rk_rank_clocks *c)
 	*c = (struct rk_rank_clocks){ .v = NULL };
 }
 
-/* No warning for ranks of unknown nodes: they may be on one node, and clock_note has the reason. */
+/*
+ * Does not warn about ranks of unknown nodes: they may be on one node, and clock_note has the
+ * reason.
+ */
 void rk_rank_clocks_tell(const struct rk_rank_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag)
 {

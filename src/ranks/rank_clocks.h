@@ -1,15 +1,17 @@
 /*
  * rank_clocks.h - the collectives of each rank, and the alignment of the ranks' clocks.
  *
- * The collectives of a rank are its kernels that communicate. If it has none, they are functions: those
- * that return when the operation is done (MPI, ncclCommInitRank) with their own times; those that only
- * queue it (ncclAllReduce) from their start to the end of the next hipDeviceSynchronize or similar, when
- * it must be done. Queued calls help to align clocks, but do not show waiting.
+ * The collectives of a rank are its kernels that communicate. If it has none, they are functions:
+ * functions that return when the operation is done (MPI, ncclCommInitRank) with their own times;
+ * functions that only queue it (ncclAllReduce) from their start to the end of the next
+ * hipDeviceSynchronize or similar, when it must be done. Queued calls help to align clocks, but do
+ * not show waiting.
  *
- * Kernels whose names do not tell the operation count as different operations if their grids differ.
+ * Kernels whose names do not identify the operation count as different operations if their grids
+ * differ.
  *
- * Memory: 24 bytes for each call, up to RK_CALLS_MAX of all ranks together. If a rank has more than its
- * share, the same number of its first and last calls is kept.
+ * Memory: 24 bytes per call, up to RK_CALLS_MAX for all ranks together. If a rank has more than its
+ * share, we keep the same number of its first and last calls.
  */
 #ifndef RK_RANK_CLOCKS_H
 #define RK_RANK_CLOCKS_H
@@ -25,9 +27,9 @@
 enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
 
 struct rk_calls_op {
-	uint32_t label;    /* of the run's names */
-	uint64_t sig;      /* after finish; 0: its calls are not kept */
-	bool all;          /* nobody leaves before everybody arrives */
+	uint32_t label;    /* name id in the run */
+	uint64_t sig;      /* valid after finish; 0: its calls are not kept */
+	bool all;          /* no rank leaves before all arrive */
 	bool any;          /* its name does not say which operation it is */
 	bool waits;        /* a rank waits for others in it */
 	uint64_t left_out; /* calls that are not kept: sends and receives */
@@ -35,55 +37,55 @@ struct rk_calls_op {
 
 struct rk_calls_rank {
 	int64_t rank;
-	struct rk_align_call *v; /* after finish: by end_ns */
+	struct rk_align_call *v; /* after finish: sorted by end_ns */
 	size_t n, cap, ring;     /* ring: position of the oldest call in the second half */
 	uint64_t seen;
 	bool host;   /* the calls are functions */
-	bool others; /* also called functions that do not need everybody */
+	bool others; /* it also called functions that do not need all ranks */
 };
 
 struct rk_rank_calls;
 
-/* ctx is borrowed; ranks ascending. */
+/* ctx is borrowed; ranks must ascend. */
 int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
 		      struct rk_rank_calls **ret, struct rk_error *err);
-/* How many calls of a rank are kept; tests make it small. Before the first row. */
+/* Limits how many calls of a rank are kept, for tests. Call before the first row. */
 void rk_rank_calls_limit(struct rk_rank_calls *c, size_t calls);
 uint64_t rk_rank_calls_wants(enum rk_table t);
-/* Rows of kernels, then api, then markers. Skips rows of unknown ranks. */
+/* Add rows of kernels, then api, then markers. Skips rows of unknown ranks. */
 int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct rk_error *err);
-/* Once, after the last row. Warns about calls that were not kept. */
+/* Call once, after the last row. Warns about calls that were not kept. */
 void rk_rank_calls_finish(struct rk_rank_calls *c);
 /* Sorts by start_ns, for comm_match.h. Call it after rk_align. */
 void rk_rank_calls_by_start(struct rk_rank_calls *c);
-/* Borrowed; one for each rank, in their order. */
+/* Borrowed; one per rank, in order. */
 const struct rk_calls_rank *rk_rank_calls_ranks(const struct rk_rank_calls *c);
 /* NULL after the last. */
 const struct rk_calls_op *rk_rank_calls_op(const struct rk_rank_calls *c, size_t i);
-/* Operations of unknown kind were treated as ones that need everybody. */
+/* Were operations of unknown kind treated as ones that need all ranks? */
 bool rk_rank_calls_assumed(const struct rk_rank_calls *c);
 void rk_rank_calls_free(struct rk_rank_calls *c); /* NULL is fine */
 
 /* ---- clocks (rank_clocks.c) ---- */
 
 struct rk_rank_clock {
-	struct rk_align_rank to; /* base_ns is the same for all that are aligned */
+	struct rk_align_rank to; /* base_ns is the same for all aligned ranks */
 	enum rk_ranks_clock clock;
 	uint32_t domain; /* equal: times can be compared */
-	char *by, *note; /* "" for nothing */
+	char *by, *note; /* "" if none */
 };
 
 struct rk_rank_clocks {
-	struct rk_rank_clock *v; /* one for each member */
+	struct rk_rank_clock *v; /* one per member */
 	size_t n;
 	size_t reference; /* index of a member */
-	int64_t base_ns;  /* on its clock */
-	size_t alone;     /* how many are not alignable */
+	int64_t base_ns;  /* on the reference's clock */
+	size_t alone;     /* number of ranks that are not alignable */
 };
 
 /*
- * `calls` must be finished and have the same ranks as the members. The reference is the first rank, unless
- * more ranks can be aligned with another one.
+ * `calls` must be finished and have the same ranks as the members. The reference is the first rank,
+ * unless more ranks can be aligned with another one.
  */
 int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls,
 		   struct rk_rank_clocks *ret, struct rk_error *err);

@@ -13,17 +13,17 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* The span between any two times fits into 64 bits. */
+/* So that the difference between any two times fits in 64 bits. */
 #define TIME_MAX (INT64_MAX / 2)
 
 #define NOBODY UINT32_MAX
 
 enum kind { KIND_UNKNOWN, KIND_COMPUTE, KIND_COMM };
 
-/* Whether kernels communicate; looked up once for each name. */
+/* Classifies kernels as communicating or not; each name is looked up once. */
 struct class
 {
-	struct rk_idmap seen; /* enum kind by name */
+	struct rk_idmap seen; /* enum kind by name id */
 	const struct rk_strtab *names;
 };
 
@@ -53,13 +53,13 @@ static bool is_barrier(const struct rk_batch *b, size_t i)
 /* ---- time of each rank: computing, communicating, idle ---- */
 
 /*
- * Starts never decrease, so all rows so far cover the time from the current start to the latest end.
- * That is one number for kernels that compute and one for those that communicate.
+ * Starts never decrease, so all rows so far cover the time from the current start to the latest
+ * end. So one number for compute kernels and one for communicating kernels are enough.
  */
 struct sweep {
 	bool begun;
-	int64_t mark;     /* the latest start */
-	int64_t until[2]; /* the latest end: of kernels that compute, of those that communicate */
+	int64_t mark;     /* latest start */
+	int64_t until[2]; /* latest end of compute kernels, of communicating kernels */
 	int64_t busy[2], both;
 };
 
@@ -113,7 +113,7 @@ void rk_rank_load_free(struct rk_rank_load *l)
 	rk_free(l);
 }
 
-/* The spreads need some of these. */
+/* The spreads need some of these columns. */
 uint64_t rk_rank_load_wants(void)
 {
 	return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_RANK) |
@@ -121,8 +121,9 @@ uint64_t rk_rank_load_wants(void)
 }
 
 /*
- * A row adds the time after `until` of its own kind. The part of it before `until` of the other kind is
- * covered by both. Overlap with a later row of the other kind is counted when that row arrives.
+ * A row adds the time after `until` of its own kind. The part of that before `until` of the other
+ * kind is covered by both. Overlap with a later row of the other kind is counted when that row
+ * arrives.
  */
 static void sweep_add(struct sweep *s, const struct rk_stretch *t)
 {
@@ -159,7 +160,7 @@ static int settle(struct rk_rank_load *l, struct rk_error *err)
 	return rc;
 }
 
-/* The number of a rank; starts a new block of rows if it changed. NOBODY: too many ranks. */
+/* The index of a rank; starts a new block of rows if it changed. NOBODY: too many ranks. */
 static int load_rank(struct rk_rank_load *l, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	size_t before = l->keys.n;
@@ -199,7 +200,7 @@ static int load_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, 
 		return 0;
 	d = ((const int64_t *)dur->data)[i];
 	s.start = ((const int64_t *)start->data)[i];
-	if (d < 0 || (!d && !s.start)) /* start and duration 0: time unknown */
+	if (d < 0 || (!d && !s.start)) /* start and duration 0 mean that the time is unknown */
 		return 0;
 	if (s.start < -TIME_MAX || !rk_add_i64(s.start, d, &s.end) || s.end > TIME_MAX) {
 		l->far++;
@@ -229,7 +230,7 @@ int rk_rank_load_add(struct rk_rank_load *l, const struct rk_batch *b, struct rk
 	const struct rk_column *rank = &b->cols[RK_K_RANK];
 	const int32_t *ranks = rank->data;
 	uint32_t number = NOBODY;
-	int64_t last = -1; /* the rank that `number` is of */
+	int64_t last = -1; /* the rank that `number` belongs to */
 	int rc;
 
 	for (size_t i = 0; ranks && i < b->nrows; i++) {
@@ -332,18 +333,18 @@ double rk_rank_load_imbalance(const struct rk_load_line *lines, size_t n)
 
 /* ---- kernels whose time differs between ranks ---- */
 
-/* What one rank spent in one name. */
+/* The time that one rank spent in one kernel name. */
 struct total {
 	uint32_t line, rank; /* number of the rank */
 	int64_t total;
 };
 
-/* One name: the ranks folded into it, and the cell of its last row. */
+/* One kernel name: the ranks folded into it, and the cell of its last row. */
 struct line {
 	uint32_t name;
 	uint32_t rank;  /* of last_cell */
 	size_t last;    /* cell + 1; 0: none */
-	uint64_t ranks; /* folded */
+	uint64_t ranks; /* number of folded ranks */
 	int64_t min, max;
 	uint32_t min_rank, max_rank;
 	double sum;
@@ -354,14 +355,14 @@ struct rk_rank_spread {
 	struct rk_context *ctx;
 	struct class class;
 	struct rk_keys keys; /* ranks */
-	bool *folded;        /* by number */
+	bool *folded;        /* by rank index */
 	size_t cap_folded;
-	struct rk_idmap by_name; /* line + 1; only kernels that compute have one */
+	struct rk_idmap by_name; /* line + 1; only for compute kernels */
 	struct line *lines;
 	size_t nlines, cap_lines;
 	struct total *cells;
 	size_t ncells, cap_cells;
-	size_t max_cells, limit;  /* when to fold next */
+	size_t max_cells, limit;  /* limit: number of cells at which to fold next */
 	struct rk_index by_place; /* cells by line and rank */
 };
 
@@ -403,7 +404,7 @@ static int64_t rank_at(const struct rk_rank_spread *s, uint32_t number)
 	return s->keys.v[number].a;
 }
 
-/* Folds all cells except those of rank `keep` into their names. */
+/* Folds all cells except those of rank `keep` into their lines. */
 static void fold(struct rk_rank_spread *s, uint32_t keep)
 {
 	size_t left = 0;
@@ -417,7 +418,7 @@ static void fold(struct rk_rank_spread *s, uint32_t keep)
 			s->cells[left++] = *c;
 			continue;
 		}
-		/* for equal totals take the lowest rank, independent of the order of rows */
+		/* for equal totals use the lowest rank, independent of the order of rows */
 		if (!n->ranks || c->total < n->min ||
 		    (c->total == n->min && rank < rank_at(s, n->min_rank))) {
 			n->min = c->total;
@@ -435,7 +436,7 @@ static void fold(struct rk_rank_spread *s, uint32_t keep)
 	s->ncells = left;
 	for (size_t i = 0; i < s->nlines; i++)
 		s->lines[i].last = 0;
-	/* one rank has at most one cell per name, and the number of names is limited elsewhere */
+	/* a rank has at most one cell per name, and the number of names is limited elsewhere */
 	s->limit = rk_max(2 * left, s->max_cells);
 }
 
@@ -481,7 +482,7 @@ static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, str
 	return 0;
 }
 
-/* The line of a name; NOBODY: it communicates. */
+/* The line of a name; NOBODY: the kernel communicates. */
 static int find_line(struct rk_rank_spread *s, uint32_t name, uint32_t *ret, struct rk_error *err)
 {
 	enum kind kind = kind_of(&s->class, name);
@@ -509,7 +510,7 @@ static int find_line(struct rk_rank_spread *s, uint32_t name, uint32_t *ret, str
 	return 0;
 }
 
-/* NOBODY: too many ranks; the loads warn about it. */
+/* NOBODY: too many ranks; rk_rank_load warns about it. */
 static int spread_rank(struct rk_rank_spread *s, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	int rc = rk_keys_number(&s->keys, (struct rk_key3){ rank, 0, 0 }, ret, err);

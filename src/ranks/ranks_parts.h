@@ -7,30 +7,31 @@
 #include "base/page.h"
 #include "rockit/ranks.h"
 
-enum { RK_RANKS_WHOLE = 32 }; /* tables with up to this many lines are shown complete */
+enum { RK_RANKS_WHOLE = 32 }; /* tables with up to this many lines are shown completely */
 
 /*
- * Adds a sentence each, as far as known: whether the job is balanced, who is waited for, how much
- * communication is hidden, whether the network is to blame. Check l->bad afterwards.
+ * Adds one sentence for each of these, as far as known: whether the job is balanced, which rank is
+ * waited for, how much communication is hidden, whether the network is to blame. Check l->bad
+ * afterwards.
  */
 void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k);
 
-/* Its program failed or was interrupted, or it has no kernels. */
+/* True if its program failed or was interrupted, or it has no kernels. */
 bool rk_ranks_troubled(const struct rk_ranks_rank *r);
 /*
- * Chooses `limit` ranks to show: those in trouble, those that compute longest and shortest, those that
- * others wait for. Sets shown[i] for all ranks. False: out of memory.
+ * Chooses `limit` ranks to show: those with problems, those that compute longest and shortest,
+ * those that others wait for. Sets shown[i] for all ranks. False: out of memory.
  */
 bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
-/* How many of n rows a text shows: all if they are few or with --top 0, otherwise --top. */
+/* How many of n rows the text shows: all if they are few or with --top 0, otherwise --top. */
 size_t rk_ranks_limit(const struct rk_render_options *look, size_t n);
-/* The rank that causes most of the waiting whose cause is known; -1: none. */
+/* The rank that causes most of the waiting with a known cause; -1: none. */
 int64_t rk_ranks_straggler(const struct rk_ranks *k);
 
-/* The sections of a text. */
+/* Writes the sections of the text report. */
 void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k);
 
-/* The value of "ranks", after its key. */
+/* Writes the value of "ranks", after its key. */
 void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k);
 
 #endif

@@ -1,4 +1,7 @@
-/* ranks_render.c - only the ranks of a job, without the rest of a report: text, JSON and CSV. */
+/*
+ * ranks_render.c - render only the ranks of a job, without the rest of a report: text, JSON and
+ * CSV.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,10 +12,10 @@
 #include "ranks/ranks_parts.h"
 #include "rockit/ranks.h"
 
-/* by enum rk_ranks_clock */
+/* indexed by enum rk_ranks_clock */
 static const char *const clock_words[] = { "same", "aligned", "alone" };
 
-/* -1: not known. */
+/* -1 means unknown. */
 static void known(struct rk_json_out *j, const char *key, int64_t v)
 {
 	if (v < 0)
@@ -163,10 +166,10 @@ void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k)
 	EACH(&j, "problems", put_problem, k->problems, k->nproblems);
 	rk_json_end(&j);
 	if (!out->bad)
-		out->len--; /* the line goes on */
+		out->len--; /* the line continues */
 }
 
-/* ---- CSV: a row for each rank ---- */
+/* ---- CSV: one row per rank ---- */
 
 /* An empty cell if the value is unknown. */
 static void cell_known(struct rk_bytes *out, int64_t v, bool is)
@@ -230,7 +233,7 @@ static void text_form(struct rk_bytes *out, const void *k, const struct rk_rende
 	rk_page_begin(&page, out, look);
 	rk_ranks_text(&page, k);
 	rk_page_end(&page);
-	/* the empty line before the first title */
+	/* remove the empty line before the first title */
 	if (out->len)
 		memmove(out->data, out->data + 1, --out->len);
 }

@@ -47,7 +47,7 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
 	if (!all)
 		return false;
 	for (size_t i = 0; i < k->nranks; i++) {
-		/* keep half for others: in a cancelled job all ranks are in trouble */
+		/* keep half for others: in a cancelled job all ranks have problems */
 		shown[i] = k->nranks <= limit ||
 			   (left > limit / 2 && rk_ranks_troubled(&k->ranks[i]));
 		left -= left && shown[i];
@@ -64,7 +64,7 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
 		}
 		qsort(orders[o], k->nranks, sizeof(*all), by_key);
 	}
-	/* one of each order in turn, until there are enough */
+	/* one from each order in turn, until there are enough */
 	for (size_t i = 0; i < k->nranks; i++) {
 		for (unsigned o = 0; o < NORDERS && left; o++) {
 			size_t at = orders[o][i].at;
@@ -82,8 +82,8 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
 /* ---- several stragglers ---- */
 
 /*
- * The ranks of a slow node, or a few slow GPUs, are last in turns: each of them causes a part of the
- * waiting, and none causes most of it.
+ * The ranks of a slow node, or a few slow GPUs, take turns being last: each of them causes a part
+ * of the waiting, and none causes most of it.
  */
 
 #define NEARLY_ALL 0.75
@@ -125,8 +125,8 @@ static double sum_of(const struct rk_ranks_rank **v, size_t n)
 }
 
 /*
- * Finds the node that causes nearly all of the waiting, and far more than its share of ranks: ranks
- * [*from, *from + count) of v, sorted by node. Returns the count; 0: no such node.
+ * Finds the node that causes nearly all of the waiting and has a much smaller share of the ranks:
+ * ranks [*from, *from + count) of v, sorted by node. Returns the count; 0: no such node.
  */
 static size_t count_node(const struct rk_ranks_rank **v, size_t n, double all, size_t *from)
 {
@@ -159,7 +159,7 @@ static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, si
 
 /* ---- sentences ---- */
 
-#define BALANCED 0.05 /* above the mean by at most this: not worth fixing */
+#define BALANCED 0.05 /* at most this much above the mean: not worth fixing */
 #define MOSTLY (2.0 / 3)
 #define HARDLY 0.01
 #define LEAST_CAUSED 0.1
@@ -167,10 +167,10 @@ static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, si
 
 struct sums {
 	double span, comm, both, wait, caused;
-	double collectives, late; /* all time in them; the part before the last rank arrived */
+	double collectives, late;        /* time in collectives; before the last rank arrived */
 	double judged_late, judged_wire; /* time in collectives with that verdict */
 	const struct rk_ranks_rank *busiest, *waited_for;
-	size_t meeting; /* ranks in collectives */
+	size_t meeting; /* ranks that take part in collectives */
 	/* ranks whose arrival is unknown, or NULL: waiting for them looks like a slow network */
 	const char *unseen;
 };
@@ -228,8 +228,8 @@ static const char *percent(char text[16], double share)
 }
 
 /*
- * Only counts waiting whose cause is known: if clocks are too uncertain, nobody is blamed. With two ranks,
- * one always causes at least half, so it must also cause far more than its share.
+ * Only counts waiting with a known cause: if clocks are too uncertain, no rank is blamed. With two
+ * ranks, one always causes at least half, so it must also cause far more than its share.
  */
 static bool is_straggler(const struct sums *s)
 {
@@ -247,8 +247,8 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k)
 }
 
 /*
- * Names the node, or the few ranks, that cause nearly all of the waiting. False: there is no small group
- * of stragglers.
+ * Names the node, or the few ranks, that cause nearly all of the waiting. False: there is no small
+ * group of stragglers.
  */
 static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 			const char *of_time, const char *untold)
@@ -297,9 +297,10 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 }
 
 /*
- * Where the clocks are too uncertain: names the few ranks that wait less than half as long as the mean, as
- * the last rank to arrive does not wait. The one that most are known to wait for must be among them. False:
- * none, or too many. If the cause of most of the waiting is known, it was reported already.
+ * If the clocks are too uncertain: names the few ranks that wait less than half as long as the
+ * mean, because the last rank to arrive does not wait. The rank that is known to be waited for most
+ * must be among them. False: none, or too many. If the cause of most of the waiting is known, it
+ * was already reported.
  */
 static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 		       const char *of_time, const char *untold)
@@ -370,7 +371,7 @@ static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struc
 /* The verdicts already take the clock errors into account. */
 static void say_wire(struct rk_list *l, const struct sums *s)
 {
-	char before[16], after[16]; /* the last rank arrived */
+	char before[16], after[16]; /* before and after the last rank arrived */
 	double late;
 
 	if (s->collectives <= 0)

@@ -11,9 +11,9 @@
 #include "ranks/ranks_parts.h"
 
 enum {
-	BAR_COLUMNS = 110,  /* narrower terminals get no bar and fewer columns of ranks */
-	WIDE_COLUMNS = 100, /* narrower: fewer columns of the other tables */
-	NODE_COLUMNS = 24,  /* longer node names are cut */
+	BAR_COLUMNS = 110,  /* narrower terminals get no bar and fewer columns for ranks */
+	WIDE_COLUMNS = 100, /* narrower terminals get fewer columns in the other tables */
+	NODE_COLUMNS = 24,  /* longer node names are truncated */
 	NODE_NARROW = 12,
 	STATE_MAX = 40,
 	OFFSET_COLUMNS = 12,
@@ -25,7 +25,7 @@ enum {
 };
 
 #define DRIFT_SHOWN 0.005 /* ppm */
-#define NOTICED 0.01      /* smaller imbalances are not shown */
+#define NOTICED 0.01      /* smaller imbalances are hidden */
 
 static bool wide(const struct rk_page *p)
 {
@@ -64,7 +64,7 @@ static void node_cell(struct rk_page *p, const char *node, size_t columns)
 	rk_page_left(p, columns);
 }
 
-/* These tables come in addition to the kernels: half as long is enough. */
+/* These tables come in addition to the kernels, so half as long is enough. */
 static size_t half_top(const struct rk_page *p, size_t n)
 {
 	return p->look->top ? rk_min(n, (p->look->top + 1) / 2) : n;
@@ -120,7 +120,7 @@ struct clocks {
 	bool shown;
 };
 
-/* Ranks that are not aligned first, then by error, largest first. */
+/* Sorts ranks that are not aligned first, then by error, largest first. */
 static int by_doubt(const void *pa, const void *pb)
 {
 	const struct rk_ranks_rank *a = (*(struct clocks *const *)pa)->first;
@@ -354,7 +354,7 @@ struct copy_widths {
 
 static void put_copy(struct rk_page *p, const struct rk_ranks_copy *c, const struct copy_widths *w)
 {
-	/* decimal, as rates of links are given: "1.234 GB" */
+	/* decimal, as for link rates: "1.234 GB" */
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
 	static const char common[] = "MEMORY_COPY_"; /* common prefix */
 	const char *direction = c->direction;
@@ -412,7 +412,7 @@ static void put_copies(struct rk_page *p, const struct rk_ranks *k)
 		w.node = rk_max(w.node, node_columns(p, k->copies[i].node));
 		order[i] = &k->copies[i];
 	}
-	if (shown < k->ncopies) /* the longest ones; a complete table stays sorted by place */
+	if (shown < k->ncopies) /* show the longest ones; a complete table stays sorted by place */
 		qsort(order, k->ncopies, sizeof(*order), by_time);
 	w.calls = rk_page_count_columns(most, "Calls");
 	rk_page_title(p, "Copies by device");
