@@ -35,7 +35,7 @@ const struct rk_tree *rk_products_target(const struct rk_tree *table, const char
 	return rk_tree_get(rk_tree_get(table, "targets"), arch);
 }
 
-/* Whether `name` is in `text` as a word: "MI300X" is in "MI300X_A1", "MI300" is not. */
+/* Is `name` in `text` as a word? "MI300X" is in "MI300X_A1", "MI300" is not. */
 static bool has_word(const char *text, const char *name)
 {
 	size_t len = strlen(text), n = strlen(name);
@@ -63,14 +63,14 @@ static const char *target_of(const struct rk_tree *table, const char *product)
 	return NULL;
 }
 
-/* From the data sheet, for the partition of the chip that is used. NaN: not known. */
+/* From the data sheet, for the partition of the chip in use. NaN: unknown. */
 struct product {
 	double cus, xcds, sclk, mclk, hbmch;
 };
 
 /*
- * The dies of a partition, where the device does not report them: 38 of MI300X's 304 CUs are one of
- * its eight dies. NaN: no partition mode has this many CUs.
+ * The dies of a partition if the device does not report them: 38 of MI300X's 304 CUs are one of its
+ * eight dies. NaN: no partition mode has this many CUs.
  */
 static double dies(const struct rk_tree *p, const struct rk_metric_device *d)
 {
@@ -104,7 +104,7 @@ static struct product facts_of(const struct rk_tree *p, const struct rk_metric_d
 	};
 }
 
-/* How well a product matches: its name counts most, then its CUs, then its clocks. */
+/* How well a product matches: the name counts most, then the CUs, then the clocks. */
 static int fit(const struct rk_tree *p, const struct rk_metric_device *d)
 {
 	struct product f = facts_of(p, d);
@@ -125,7 +125,7 @@ static void keep_equal(double *v, double other)
 }
 
 /*
- * The products that `d` may be: those of its name, else those of its target with as many CUs;
+ * The products that `d` may be: those with its name, else those of its target with as many CUs;
  * clocks decide between several. Keeps only the facts on which all of them agree. False: none
  * matches.
  */
@@ -192,7 +192,7 @@ void rk_metric_device_clear(struct rk_metric_device *d)
 		memcpy((char *)d + numbers[i].at, &unknown, sizeof(unknown));
 }
 
-/* "gfx" and three to five digits, the last two hexadecimal; a ':' and the rest is cut off. */
+/* Parses "gfx" and three to five digits, the last two hexadecimal; drops ':' and the rest. */
 static bool parse_gfx(const char *text, char ret[16])
 {
 	size_t len = strcspn(text, ":"), i;
@@ -292,7 +292,7 @@ void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 	ret->wave = number(agents, RK_G_WAVE_SIZE, row);
 }
 
-/* Returns whether it filled in anything. */
+/* Returns true if it filled in anything. */
 static bool fill(double *v, double with)
 {
 	if (!isnan(*v) || isnan(with))
@@ -315,7 +315,7 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 	if (!*d->arch && !parse_gfx(d->product, d->arch) && (arch = target_of(table, d->product)))
 		snprintf(d->arch, sizeof(d->arch), "%s", arch);
 	t = rk_products_target(table, d->arch);
-	/* all products of a one-die target have one die */
+	/* all products of a single-die target have one die */
 	any = fill(&d->xcds, rk_products_number(t, "xcds"));
 	if (find_product(table, d, &f)) {
 		any |= fill(&d->xcds, f.xcds);
@@ -353,7 +353,7 @@ bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_me
 
 /* ---- constants of formulas ---- */
 
-/* Names that rocprofiler-sdk uses for these numbers. */
+/* rocprofiler-sdk's names for these numbers. */
 static const struct {
 	const char *name, *is;
 } same[] = {
@@ -369,7 +369,7 @@ static const struct {
 	{ "max_waves_per_cu", "wslots" },
 };
 
-/* Also reported by the driver for an agent, but never recorded in a run. */
+/* The driver also reports these for an agent, but they are never recorded in a run. */
 static const char *const unknown[] = {
 	"cpu_cores_count",
 	"mem_banks_count",
@@ -395,11 +395,11 @@ static const char *const unknown[] = {
 	"max_engine_clk_ccompute",
 };
 
-/* Constants that are computed. False: not one of these. */
+/* Computed constants. False: the name is not one of these. */
 static bool derived(const struct rk_metric_device *d, const char *name, double *ret)
 {
 	size_t len = strlen(d->arch);
-	/* RDNA has two arrays in an engine, GCN and CDNA are not divided */
+	/* RDNA has two arrays per engine; GCN and CDNA engines are not divided */
 	double arrays = len == 6 ? 1 : 2, major = 0;
 	int low[2] = { 0 };
 

@@ -10,25 +10,27 @@
 
 /* Sets all fields to unknown. */
 void rk_metric_device_clear(struct rk_metric_device *d);
-/* "gfx942:sramecc+:xnack-", "GFX942", "942", "MI300X" as "gfx942"; false: no such target. */
+/*
+ * Turns "gfx942:sramecc+:xnack-", "GFX942", "942" or "MI300X" into "gfx942"; false: no such target.
+ */
 bool rk_metric_arch_parse(const char *text, char ret[16]);
-/* From a row of the agents table, whose texts are in `names`. */
+/* Reads a row of the agents table, whose strings are in `names`. */
 void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 			       const struct rk_strtab *names, struct rk_metric_device *ret);
 /*
  * Fills in unknown fields from the product and the target (data/metrics/devices.json). The known
- * fields show the partition mode: channels follow the dies.
+ * fields determine the partition mode: channels follow the dies.
  */
 int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err);
-/* Same numbers and same target. */
+/* True if all numbers and the target are equal. */
 bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_metric_device *b);
 
 /* A constant of formulas ("cus", "CU_NUM", "simd_count", ...). False: unknown name. NaN: no value. */
 bool rk_metric_device_constant(const struct rk_metric_device *d, const char *name, double *ret);
 
-/* data/metrics/devices.json: facts about targets and products. Freed by rk_tree_free. */
+/* Loads data/metrics/devices.json: facts about targets and products. Free with rk_tree_free. */
 int rk_products_load(struct rk_tree **ret, struct rk_error *err);
-/* NaN if it is not there. `t` may be NULL. */
+/* NaN if it is missing. `t` may be NULL. */
 double rk_products_number(const struct rk_tree *t, const char *key);
 /* NULL: unknown target. */
 const struct rk_tree *rk_products_target(const struct rk_tree *table, const char *arch);

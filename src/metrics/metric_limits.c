@@ -123,7 +123,7 @@ void rk_limits_release(struct rk_limits *l)
 	*l = (struct rk_limits){ 0 };
 }
 
-/* Not pthread_once: after a failure for lack of memory we try again. */
+/* Does not use pthread_once, because we try again after an out-of-memory failure. */
 const struct rk_limits *rk_limits_borrow(struct rk_error *err)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -145,8 +145,8 @@ const struct rk_limits *rk_limits_borrow(struct rk_error *err)
 }
 
 /*
- * Ignores case. "_?" in the word is an underscore or nothing, and the only place where a capital
- * may follow a small letter: asyncClear does not match nccl. NULL: no match.
+ * Ignores case. "_?" in the word matches an underscore or nothing, and only there a capital may
+ * follow a small letter: asyncClear does not match nccl. NULL: no match.
  */
 static const char *match_at(const char *s, const char *word)
 {
@@ -179,7 +179,7 @@ static bool found_some(const char *name, const struct rk_tree *words, enum place
 
 			if (!end)
 				continue;
-			/* between letters only where a capital follows a small one: ncclAllReduce */
+			/* between letters only if a capital follows a small one: ncclAllReduce */
 			if (place != ANYWHERE &&
 			    (rk_is_upper(before) || (rk_is_lower(before) && !rk_is_upper(*at))))
 				continue;

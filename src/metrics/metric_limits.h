@@ -16,25 +16,25 @@ struct rk_limits {
 	double short_ns, gap_share, gap_median_ns;
 	double dep_wait_pct, issue_wait_pct, occupancy_pct, lanes_on;
 	double ridge_factor;
-	/* lists of texts: words in names, and targets that have the counters of an input */
+	/* lists of strings: words in names, and targets that have the counters of an input */
 	const struct rk_tree *anywhere, *as_word, *in_company, *company;
 	const struct rk_tree *memory, *compute, *wait, *used_up;
-	/* commands */
+	/* commands to collect more data */
 	const char *collect_limits, *collect_resources, *collect_other;
-	struct rk_tree *tree; /* owns the texts */
+	struct rk_tree *tree; /* owns the strings */
 };
 
-/* Each threshold must be present, positive and have a reason; lists must contain texts. */
+/* Each threshold must be present, positive and have a reason; lists must contain strings. */
 int rk_limits_parse(const char *text, size_t len, const char *name, struct rk_limits *ret,
 		    struct rk_error *err);
 void rk_limits_release(struct rk_limits *l);
 
-/* The shipped limits, read once and kept; NULL with *err on failure. Thread-safe. */
+/* The shipped limits, read once and kept; NULL with *err set on failure. Thread-safe. */
 const struct rk_limits *rk_limits_borrow(struct rk_error *err);
 
-/* Whether the kernel's name looks like a collective or a transfer between GPUs. */
+/* Does the kernel's name look like a collective or a transfer between GPUs? */
 bool rk_limits_communication(const struct rk_limits *l, const char *kernel_name);
-/* Whether `list` has `word`; an unknown word ("") counts as present. */
+/* Does `list` contain `word`? An unknown word ("") counts as present. */
 bool rk_limits_has(const struct rk_tree *list, const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* metric_roofline.c - ceilings of a chip, and the place of a kernel below them. */
+/* metric_roofline.c - ceilings of a chip, and the position of a kernel below them. */
 #include "metrics/metric_roofline.h"
 
 #include <math.h>
@@ -34,7 +34,9 @@ static const char *const ceiling_names[] = {
 };
 enum { NCEILINGS = sizeof(ceiling_names) / sizeof(ceiling_names[0]) };
 
-/* Releases of the tool name a column differently: take the mean of the first that has a value. */
+/*
+ * Releases of the tool name a column differently: use the mean of the first one that has a value.
+ */
 static double measured_of(const struct rk_tree *facts, const struct rk_roof_measure *m, size_t n)
 {
 	RK_TREE_EACH(column, rk_tree_get(facts, "columns"))
@@ -110,9 +112,9 @@ int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_meas
 	return 0;
 }
 
-/* ---- a kernel below them ---- */
+/* ---- the position of a kernel ---- */
 
-/* Values that are not finite and above 0 are unknown. */
+/* NaN unless the values are finite and above 0. */
 static double ratio(double a, double b)
 {
 	if (!(b > 0) || !isfinite(a / b))
@@ -152,7 +154,7 @@ void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_
 			ret->pipe = rk_roof_pipes[i];
 		}
 	}
-	/* the operations that the pipe executes; NaN when none of them was counted */
+	/* the operations that the pipe executes; NaN if none of them was counted */
 	integers = !strcmp(ret->pipe, i8);
 	for (size_t i = 0; i < NPIPES; i++)
 		if (!isnan(k->flops[i]) && !strcmp(rk_roof_pipes[i], i8) == integers)

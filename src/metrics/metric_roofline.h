@@ -1,4 +1,4 @@
-/* metric_roofline.h - ceilings of a chip, and the place of a kernel below them. */
+/* metric_roofline.h - ceilings of a chip, and the position of a kernel below them. */
 #ifndef RK_METRIC_ROOFLINE_H
 #define RK_METRIC_ROOFLINE_H
 
@@ -25,17 +25,17 @@ int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_meas
 /* The ceiling of that name, or NULL. */
 const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, const char *name);
 
-/* "lds", "l1", "l2", "hbm": by enum rk_level. */
+/* "lds", "l1", "l2", "hbm": indexed by enum rk_level. */
 extern const char *const rk_level_names[];
 
-/* Totals over the dispatches of a kernel. NaN: not known. */
+/* Totals over the dispatches of a kernel. NaN: unknown. */
 struct rk_roof_kernel {
 	double time_ns;
 	double bytes[RK_NLEVELS];
 	/* operations by ceiling: "vector f32", ... in the order of rk_roof_pipes */
 	double flops[16];
 };
-/* Names of the pipes, in the order of rk_roof_kernel.flops; NULL at the end. At most 16. */
+/* Names of the pipes, in the order of rk_roof_kernel.flops; ends with NULL. At most 16. */
 extern const char *const rk_roof_pipes[];
 
 /*

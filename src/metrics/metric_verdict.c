@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "metrics/metric_limits.h"
 
-/* ---- the numbers that are shown beside a verdict ---- */
+/* ---- the numbers shown with a verdict ---- */
 
 /* The subject of a verdict: numbers about it come first. */
 enum about {
@@ -69,7 +69,7 @@ static double *number_of(struct rk_verdict_facts *f, const struct entry *e)
 	return (double *)(void *)((char *)f + e->at);
 }
 
-/* Numbers that are not known are left out. */
+/* Unknown numbers are left out. */
 static void add_number(struct rk_verdict *v, const char *name, double value, const char *unit)
 {
 	if (isnan(value) || v->nnumbers == RK_VERDICT_NUMBERS)
@@ -82,17 +82,17 @@ static void add_number(struct rk_verdict *v, const char *name, double value, con
 /* Kinds of missing inputs, in the mask of a rule. */
 enum { NEEDS_MEMORY = 1, NEEDS_COMPUTE = 2, NEEDS_WAIT = 4 };
 
-/* The kernel that the rules judge. */
+/* The kernel that the rules evaluate. */
 struct trial {
 	struct rk_verdict_facts f; /* infinite values replaced by NaN */
 	const struct rk_limits *l;
 	struct rk_verdict *v;
-	double mem; /* of the level that is nearest to its peak */
+	double mem; /* of the level that is closest to its peak */
 	enum rk_level level;
 	double comp, fill, simds;
-	char pipe[48];  /* the unit of comp, in words */
+	char pipe[48];  /* name of the unit of comp */
 	bool matrix;    /* comp is about the matrix units */
-	bool resources; /* counters of exhausted resources should be collected */
+	bool resources; /* suggest collecting counters of exhausted resources */
 };
 
 static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
@@ -100,7 +100,7 @@ static const char *const memory_names[RK_NLEVELS] = { "memory:lds", "memory:l1",
 						      "memory:hbm" };
 static const char *const compute_names[] = { "compute:valu", "compute:mfma" }; /* by matrix */
 
-/* A number in a sentence: enough digits to compare it, no more. */
+/* A number in a sentence: enough digits to compare it, not more. */
 struct word {
 	char text[16];
 };
@@ -142,7 +142,7 @@ static struct phrase put_compute(const struct trial *t)
 	return p;
 }
 
-/* The rule fires: returns true. */
+/* Called when the rule fires: returns true. */
 __attribute__((format(printf, 3, 4))) static bool say(struct trial *t, const char *name,
 						      const char *fmt, ...)
 {
@@ -160,7 +160,7 @@ static bool untimed(struct trial *t)
 	return !t->f.timed && say(t, "unusable", "no dispatch has a time above 0");
 }
 
-/* The user may know what the run did not record. */
+/* The user may know things that the run did not record. */
 static const char *put_hint(const struct trial *t)
 {
 	return t->f.unnamed ? "; name the chip with --arch" : "";
@@ -224,7 +224,7 @@ static bool memory_limits(struct trial *t)
 	return say(t, memory_names[t->level], "%s, %s", put_memory(t).text, put_compute(t).text);
 }
 
-/* The other side can only add to it. */
+/* The unknown side can only add to it. */
 static bool one_side_limits(struct trial *t)
 {
 	if (!leads(t, t->f.side_pct, t->comp))
@@ -253,7 +253,7 @@ static bool launch_limits(struct trial *t)
 	return false;
 }
 
-/* Why there are few waves: the resource that is exhausted most often. */
+/* Why there are few waves: the resource that is most often exhausted. */
 static void put_resource(struct trial *t, char *to, size_t size)
 {
 	const struct {
@@ -304,7 +304,7 @@ static bool latency_limits(struct trial *t)
 		   put(t->f.dep_wait_pct).text, why, put_memory(t).text);
 }
 
-/* Only operations and bytes were counted: on which side of the ridge? */
+/* If only operations and bytes were counted: on which side of the ridge is it? */
 static bool intensity_decides(struct trial *t)
 {
 	double x = t->f.intensity, ridge = t->f.ridge, factor = t->l->ridge_factor;
@@ -354,7 +354,7 @@ static bool is_mixed(struct trial *t)
 static const struct rule {
 	bool (*fires)(struct trial *t);
 	unsigned needs;
-	bool again; /* everything has to be collected again */
+	bool again; /* everything must be collected again */
 	enum about about;
 } rules[] = {
 	{ untimed, 0, true, ABOUT_TIME },
@@ -433,7 +433,7 @@ void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
 	}
 	prepare(&t);
 	while (!r->fires(&t))
-		r++; /* the last one always does */
+		r++; /* the last one always fires */
 
 	/* HBM is requested even if other levels are known: it matters most */
 	if (isnan(t.f.level_pct[RK_LEVEL_HBM]) && rk_limits_has(t.l->memory, t.f.arch))

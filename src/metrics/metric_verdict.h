@@ -1,10 +1,10 @@
 /*
  * metric_verdict.h - what limits a kernel, and by how much.
  *
- * The first rule that fires wins; thresholds are data (data/metrics/verdicts.json). Unknown inputs
- * fire no rule. Names: "unusable", "launch" (too few waves, or too short), "communication",
- * "balanced", "memory:hbm|l2|l1|lds", "compute:valu|mfma" (the unit of the busiest pipe; the reason
- * names it), "latency", "mixed".
+ * The first rule that fires wins; thresholds are data (data/metrics/verdicts.json). A rule does not
+ * fire if its inputs are unknown. Names: "unusable", "launch" (too few waves, or too short),
+ * "communication", "balanced", "memory:hbm|l2|l1|lds", "compute:valu|mfma" (the unit of the busiest
+ * pipe; the reason names it), "latency", "mixed".
  */
 #ifndef RK_METRIC_VERDICT_H
 #define RK_METRIC_VERDICT_H
@@ -12,25 +12,25 @@
 #include "base/error.h"
 #include "rockit/metrics.h"
 
-/* Facts about one kernel. NaN: not known. Percentages of theoretical peaks, weighted by time. */
+/* Facts about one kernel. NaN: unknown. Percentages are of theoretical peaks, weighted by time. */
 struct rk_verdict_facts {
 	const char *name;
-	const char *arch; /* for what to collect next */
-	bool counters;    /* some counter that formulas use was collected for it */
+	const char *arch; /* to suggest what to collect next */
+	bool counters;    /* at least one counter that formulas use was collected for it */
 	bool others;      /* other or damaged counters */
 	bool unnamed;     /* the chip is unknown */
-	bool timed;       /* some dispatch has a time above 0 */
+	bool timed;       /* at least one dispatch has a time above 0 */
 	double mean_ns, median_ns;
 	double level_pct[RK_NLEVELS]; /* bandwidth of each level */
-	double side_pct;              /* of HBM, if only reads or only writes are known, and */
-	const char *side;             /* which: "reads", "writes" */
-	double flop_pct;              /* largest share of a pipe's peak, and which: */
-	const char *flop_pipe;        /* "" when none */
+	double side_pct;              /* for HBM, if only reads or only writes are known */
+	const char *side;             /* which of them: "reads", "writes" */
+	double flop_pct;              /* largest share of a pipe's peak */
+	const char *flop_pipe;        /* that pipe, or "" */
 	double valu_busy_pct, mfma_busy_pct;
 	double window_ratio; /* 1000 G / (T sclk) */
 	double cycles, sclk; /* G and clock, for rule 0 */
 	double waves, cus;
-	double remote_pct;     /* share of reads or of writes that leave the chip, the larger one */
+	double remote_pct;     /* the larger share of reads or writes that leave the chip */
 	double link_stall_pct; /* PCIe and xGMI credit stalls */
 	double dep_wait_pct, issue_wait_pct, lanes_on, occupancy_pct, vmem_latency;
 	double no_waveslot_pct, no_vgpr_pct, no_sgpr_pct, no_lds_pct, no_barrier_pct;
@@ -41,7 +41,7 @@ struct rk_verdict_facts {
 /* The reason of "unusable" when there is nothing to judge. */
 #define RK_NO_COUNTERS "no counters were collected"
 
-/* Never fails: without enough data it is "unusable", with a reason and what to collect. */
+/* Never fails: without enough data the verdict is "unusable", with a reason and what to collect. */
 void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret);
 
 #endif

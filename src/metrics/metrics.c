@@ -36,7 +36,7 @@ struct context {
 	size_t nvalues;
 };
 
-/* Each distinct name is matched once. */
+/* Matches each distinct name only once. */
 static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, struct rk_error *err)
 {
 	uint32_t *known;
@@ -54,7 +54,7 @@ static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, str
 	return *known == 2;
 }
 
-/* ---- what is needed before the first row ---- */
+/* ---- preparation before the first row ---- */
 
 static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 {
@@ -105,7 +105,7 @@ static int prepare(struct context *c, struct rk_error *err)
 		}
 		c->filter.used = true;
 	}
-	/* a profiler that reads counters runs kernels one by one: gaps are its overhead */
+	/* a profiler that reads counters serialises kernels: gaps are its overhead */
 	w->traced = true;
 	for (size_t i = 0; i < w->run->nfound; i++) {
 		const struct rk_found *f = &w->run->found[i];
@@ -132,7 +132,7 @@ static int prepare(struct context *c, struct rk_error *err)
 
 /* ---- rows ---- */
 
-/* Whether a row has counters at all, and whether it has all of them. */
+/* Does a row have any counters, and does it have all of them? */
 static void count_coverage(struct rk_metric_work *w, const struct rk_metric_order *o)
 {
 	const struct rk_metric_block *k = &w->block;
@@ -180,7 +180,7 @@ static int tell_dispatches(struct context *c, const struct rk_batch *b, size_t f
 	return 0;
 }
 
-/* A stretch of consecutive rows of one kind of chip, none of them skipped. */
+/* Adds consecutive rows for one kind of chip, none of them skipped. */
 static int add_stretch(struct context *c, const struct rk_batch *b, size_t first, size_t n,
 		       const uint32_t *groups, unsigned kind, struct rk_error *err)
 {
@@ -256,7 +256,7 @@ static const uint64_t kernel_fields =
 static int add_kernels(struct context *c, struct rk_error *err)
 {
 	struct rk_metric_work *w = &c->work;
-	/* bits above the fields are those of counters */
+	/* bits above the fields select counters */
 	uint64_t want = kernel_fields | rk_timeline_wants(RK_KERNELS) | rk_times_needs(RK_KERNELS) |
 			~(BIT(RK_K_NFIELDS) - 1);
 	const struct rk_batch *b;
@@ -303,7 +303,7 @@ static int add_copies(struct rk_metric_work *w, struct rk_error *err)
 	return rk_timeline_finish(w->timeline, &w->trace, err);
 }
 
-/* Benchmark results of the chip: rocprof-compute's roofline.csv. */
+/* Adds benchmark results of the chip from rocprof-compute's roofline.csv. */
 static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 {
 	size_t cap = 0;
@@ -318,7 +318,7 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 		for (size_t i = 0; i < b->nrows; i++) {
 			void *grown;
 
-			/* samples over time are something else */
+			/* skip samples over time */
 			if (rk_column_has(&b->cols[RK_S_TIME], i) ||
 			    !rk_column_has(&b->cols[RK_S_VALUE], i))
 				continue;
@@ -340,7 +340,7 @@ out:
 	return rc;
 }
 
-/* Passes the metrics that dispatches can have, of all kinds of chips, to the callback. */
+/* Passes the metrics that dispatches can have, for all kinds of chips, to the callback. */
 static int tell_begin(struct context *c, struct rk_error *err)
 {
 	const struct rk_metric_work *w = &c->work;

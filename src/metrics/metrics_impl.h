@@ -14,7 +14,7 @@
 
 enum { RK_KINDS_MAX = 64 };
 
-/* Chips with the same numbers are one kind: one plan serves them. */
+/* Chips with the same numbers are one kind and share a plan. */
 struct rk_kinds {
 	struct rk_metric_device *v;
 	size_t n, cap;
@@ -22,32 +22,32 @@ struct rk_kinds {
 	struct rk_kind_agent {
 		bool any; /* the agent has no number: it means all */
 		int64_t device;
-		uint32_t node; /* 0: not known */
+		uint32_t node; /* 0: unknown */
 		unsigned kind;
-		size_t file; /* that describes it */
-		bool near;   /* no file that describes agents is nearer to the one being read */
+		size_t file; /* file that describes it */
+		bool near;   /* no file that describes agents is closer to the file being read */
 	} * agents;
 	size_t nagents, cap_agents;
-	bool described; /* from the user: for all files */
-	size_t reading; /* the file of the next rows, SIZE_MAX before the first */
+	bool described; /* described by the user, for all files */
+	size_t reading; /* file of the next rows, SIZE_MAX before the first */
 };
 
 /* Never empty: without data there is one unknown kind. */
 int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, struct rk_kinds *ret,
 		  struct rk_error *err);
-/* The next rows are from that file: programs that ran on different chips have a folder each. */
+/* Call before rows of another file: programs that ran on different chips each have a folder. */
 void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file);
 unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node);
 void rk_kinds_release(struct rk_kinds *k);
 
 /* ---- order (metrics_sums.c) ---- */
 
-/* Rows of a batch, grouped, so that sums stay in registers. */
+/* Rows of a batch, grouped by kernel, so that sums stay in registers. */
 struct rk_metric_order {
 	size_t n;
 	uint32_t rows[RK_PROGRAM_ROWS];
 	struct rk_metric_stretch {
-		uint32_t group, end; /* rows up to here, from the end of the one before */
+		uint32_t group, end; /* rows from the end of the previous stretch up to `end` */
 	} runs[RK_PROGRAM_ROWS];
 	size_t nruns;
 	uint32_t *first; /* per group, for sorting */
@@ -55,28 +55,30 @@ struct rk_metric_order {
 };
 
 /*
- * Rows first .. first + n with their groups, below `ngroups`. `sorted` false: keep their order, for
- * callers that receive each dispatch.
+ * Orders rows first .. first + n by their groups, which are below `ngroups`. `sorted` false: keep
+ * their order, for callers that receive each dispatch.
  */
 int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
 			 size_t ngroups, bool sorted, struct rk_error *err);
 
 /* ---- columns (metrics_input.c) ---- */
 
-/* Adds the counters of each file to the names that formulas can use. */
+/* Collects the counters of all files as names for formulas. */
 int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err);
-/* A column of `set` for each input; the last is the time if a file measured it several times. */
+/*
+ * Makes a column of `set` for each input; the last is the time if a file measured it several times.
+ */
 int rk_metric_columns_make(struct rk_run *run, const struct rk_metric_inputs *inputs,
 			   struct rk_counter_set *set, struct rk_error *err);
 
-/* Batches as columns of doubles, NaN where missing. */
+/* Batches as columns of doubles, NaN if missing. */
 struct rk_metric_block {
 	const struct rk_counter_set *set;
 	size_t ncolumns;
-	const double **columns; /* RK_MC_NFIXED and the inputs */
-	double *store;          /* RK_PROGRAM_ROWS for each column; the first is the time */
-	uint64_t damaged;       /* rows with counter values that are negative or not a number */
-	uint8_t hurt[RK_PROGRAM_ROWS]; /* which of the current rows */
+	const double **columns; /* RK_MC_NFIXED columns, then the inputs */
+	double *store;    /* RK_PROGRAM_ROWS values per column; the first column is the time */
+	uint64_t damaged; /* rows whose counter values are negative or not a number */
+	uint8_t hurt[RK_PROGRAM_ROWS]; /* which of the current rows are damaged */
 };
 int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set *set,
 			 struct rk_error *err);
@@ -89,22 +91,22 @@ void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 
 struct rk_metric_sum {
 	double sum, min, max;
-	double weighted, weight;  /* value x time, time */
-	double lost, lost_weight; /* rounding error of sum and weighted so far */
+	double weighted, weight;  /* value x time, and time */
+	double lost, lost_weight; /* accumulated rounding error of sum and weighted */
 	uint64_t n;
 };
 
-/* Sums of one kernel, or of all. */
+/* Sums for one kernel, or for all. */
 struct rk_metric_group {
 	uint32_t name;
-	unsigned kind;                                     /* the kind of its first dispatch */
-	uint64_t counted;                                  /* dispatches with some counter */
+	unsigned kind;    /* kind of its first dispatch */
+	uint64_t counted; /* dispatches with at least one counter */
 	double totals[RK_NTOTALS], total_time[RK_NTOTALS]; /* ns of the dispatches that have it */
 	struct rk_metric_sum *sums;                        /* per metric */
 	uint64_t *flags;                                   /* per check */
 };
 
-/* One value of a metric whose median is needed. */
+/* One value of a metric that needs a median. */
 struct rk_metric_kept {
 	uint32_t metric, group;
 	double value;
@@ -115,14 +117,14 @@ struct rk_metric_sums {
 	struct rk_metric_group *groups;
 	size_t n, cap, max;
 	struct rk_idmap by_name; /* group + 1 */
-	bool full;               /* more names than groups: the last one is RK_OTHER_KERNELS */
+	bool full;               /* more names than groups: the last group is RK_OTHER_KERNELS */
 	double *worst;           /* per check */
 	struct rk_metric_kept *kept;
 	size_t nkept, cap_kept;
 	bool kept_full;
 };
 
-#define RK_OTHER_KERNELS UINT32_MAX /* no name has this number */
+#define RK_OTHER_KERNELS UINT32_MAX /* not a valid name id */
 
 enum { RK_METRIC_SUMS_BYTES = 48 << 20, RK_METRIC_KEPT_MAX = 1 << 20 };
 
@@ -133,13 +135,13 @@ void rk_metric_sums_release(struct rk_metric_sums *s);
 int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind, uint32_t *ret,
 			 struct rk_error *err);
 
-/* The outputs of one plan over some rows. place[i]: index of output i. */
+/* The outputs of one plan for some rows. place[i]: index of output i. */
 struct rk_metric_rows {
 	const struct rk_metric_plan *plan;
 	const struct rk_program_state *state;
 	const unsigned *place;
 	const struct rk_metric_order *order;
-	const double *time; /* NaN: not known */
+	const double *time; /* NaN: unknown */
 };
 int rk_metric_sums_add(struct rk_metric_sums *s, const struct rk_metric_rows *rows,
 		       struct rk_error *err);
@@ -159,13 +161,13 @@ struct rk_metric_work {
 	unsigned **places; /* per kind: the definition of each output */
 	struct rk_metric_block block;
 	struct rk_metric_sums sums;
-	struct rk_agg *agg; /* calls and times by name */
+	struct rk_agg *agg; /* calls and times by kernel name */
 	struct rk_timeline *timeline;
 	struct rk_trace_facts trace;
 	struct rk_roof_measure *measured;
 	size_t nmeasured;
 	uint64_t rows, untimed, partial;
-	bool traced; /* kernels ran as they do without a counter profiler */
+	bool traced; /* kernels ran as without a counter profiler */
 	uint64_t kind_rows[RK_KINDS_MAX];
 };
 

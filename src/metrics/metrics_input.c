@@ -34,7 +34,7 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 	return 0;
 }
 
-/* Options of the user override the file. */
+/* The user's options override the file. */
 static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_device *d,
 			 struct rk_error *err)
 {
@@ -43,7 +43,7 @@ static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_
 			       "unknown target '%s'; known: gfx906, gfx908, gfx90a, "
 			       "gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
 			       opt->arch);
-	/* "MI300X" says more than its target */
+	/* "MI300X" is more specific than its target */
 	if (opt->arch && !*d->product && strncmp(opt->arch, "gfx", 3) != 0)
 		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
 	return rk_metric_device_complete(d, err);
@@ -74,7 +74,7 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	return 0;
 }
 
-/* cpu: agents that are not GPUs, instead of GPUs. */
+/* cpu: use agents that are not GPUs instead of GPUs. */
 static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool cpu,
 		     struct rk_kinds *k, struct rk_error *err)
 {
@@ -113,7 +113,7 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 	ret->described = opt->sysinfo;
 	if (opt->sysinfo) {
 		/*
-		 * A file named by the user describes the devices of all nodes by number; its first
+		 * A file given by the user describes the devices of all nodes by number; its first
 		 * device is used for numbers that it does not have.
 		 */
 		rc = rk_run_open(&opt->sysinfo, 1, &how, &file, err);
@@ -132,7 +132,7 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 		return 0;
 	}
 	rc = agents_of(run, opt, false, ret, err);
-	/* OpenCL runs kernels on CPUs, too */
+	/* OpenCL also runs kernels on CPUs */
 	if (rc == 0 && !ret->n && !opt->arch)
 		rc = agents_of(run, opt, true, ret, err);
 	if (rc < 0 || ret->n)
@@ -171,7 +171,7 @@ void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
 		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
 }
 
-/* The agent of that number, or the one that means all, or NULL. */
+/* The agent with that number, or the one that means all, or NULL. */
 static const struct rk_kind_agent *agent_of(const struct rk_kinds *k, int64_t device, uint32_t node,
 					    bool near)
 {
@@ -229,7 +229,10 @@ int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct
 			const char *name = rk_strtab_borrow(texts, f->counters[i], NULL);
 			const char *pass = "";
 
-			/* a counter of a level pass: the level's integral, or kept apart by it */
+			/*
+			 * a counter of a level pass: the level's integral, or one kept separate
+			 * because of it
+			 */
 			if (f->keys[i] != f->counters[i]) {
 				if (strcmp(name, RK_LEVEL_ACCUMULATOR) == 0)
 					name = rk_strtab_borrow(texts, f->keys[i], NULL);
@@ -242,7 +245,9 @@ int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct
 				return rc;
 			}
 		}
-		/* kernels and their counters are in the same rows, but a pipe can be read once */
+		/*
+		 * kernels and their counters are in the same rows, but a pipe can be read only once
+		 */
 		if (f->kept && f->used >> RK_COUNTERS & 1)
 			rk_diag_most(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
 				     "cannot join counters from a pipe to kernels; save the "
@@ -365,7 +370,7 @@ void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 			to[i] = int_at(b, field, o->rows[i]);
 		if (c != RK_MC_GRID && c != RK_MC_GROUP)
 			continue;
-		/* sizes in y and z that are not known count as 1, if x is known */
+		/* unknown sizes in y and z count as 1 if x is known */
 		for (size_t i = 0; i < o->n; i++) {
 			double y = int_at(b, field + 1, o->rows[i]);
 			double z = int_at(b, field + 2, o->rows[i]);

@@ -8,7 +8,7 @@
 #include "base/page.h"
 #include "rockit/metrics.h"
 
-/* Whether `groups` (NULL: no filter) lets it through. */
+/* Does the filter `groups` (NULL: no filter) accept it? */
 bool rk_metric_shown(const struct rk_list *groups, const char *group);
 
 /* Each appends to `out`; the caller checks out->bad. `groups` NULL: all. */
@@ -19,7 +19,7 @@ void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 
 /*
  * The same document with dispatches instead of kernels: head, any number of dispatches, tail. `out`
- * may be emptied between calls. `metrics` is what `begin` received.
+ * may be emptied between calls. `metrics` is the array that `begin` received.
  */
 struct rk_dispatch_rows {
 	const struct rk_metric_value *metrics;
@@ -34,13 +34,13 @@ void rk_dispatches_csv_head(const struct rk_dispatch_rows *d, struct rk_bytes *o
 void rk_dispatches_csv_row(const struct rk_dispatch_rows *d, struct rk_bytes *out,
 			   const struct rk_metric_dispatch *row);
 
-/* Parts of the text. */
+/* State of the text output. */
 struct rk_metrics_page {
 	struct rk_page page;
 	const struct rk_metrics *m;
 	const struct rk_metrics_look *how;
 	const struct rk_list *groups;
-	size_t shown; /* kernels */
+	size_t shown; /* number of kernels to show */
 };
 void rk_metrics_plot(struct rk_metrics_page *p);
 /* "12.35", "20480", "123.4M": about four digits. */

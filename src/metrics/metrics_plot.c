@@ -1,7 +1,7 @@
 /*
  * metrics_plot.c - the roofline on a terminal: rate over arithmetic intensity, both logarithmic.
  *
- * One level of memory is drawn, the outermost for which something is known; JSON has them all.
+ * Draws one level of memory, the outermost one with data; JSON has them all.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 	COLUMNS_MAX = 100,
 	COLUMNS_DEFAULT = 78,
 	COLUMNS_MIN = 30,
-	AXIS = 8,   /* columns of the labels at the left */
+	AXIS = 8,   /* columns for the labels on the left */
 	MARKS = 26, /* a to z */
 	PIPES = 4,
 	DECADES_MAX = 12,
@@ -27,8 +27,8 @@ struct plot {
 	double bandwidth; /* achievable, GB/s */
 	const struct rk_ceiling *pipes[PIPES];
 	size_t npipes;
-	double x0, x1, y0, y1; /* powers of ten */
-	size_t columns;        /* of the field */
+	double x0, x1, y0, y1; /* exponents of ten */
+	size_t columns;        /* width of the plot area */
 	char field[ROWS][COLUMNS_MAX];
 };
 
@@ -60,7 +60,7 @@ static void widen(double *low, double *high, double v)
 	*high = fmax(*high, e);
 }
 
-/* INFINITY without a pipe: then only the slope limits. */
+/* INFINITY if there is no pipe: then only the slope limits. */
 static double top_pipe(const struct plot *t)
 {
 	double top = t->npipes ? 0 : INFINITY;
@@ -70,7 +70,10 @@ static double top_pipe(const struct plot *t)
 	return top;
 }
 
-/* The level, the pipes of the kernels, each once, and the range. False: nothing to draw. */
+/*
+ * Chooses the level, the pipes of the kernels without duplicates, and the range. False: nothing to
+ * draw.
+ */
 static bool choose(struct plot *t)
 {
 	const struct rk_metrics *m = t->p->m;
@@ -127,7 +130,7 @@ static bool choose(struct plot *t)
 	return true;
 }
 
-/* The row of a rate, 0 at the top; -1 outside of the field. */
+/* The row of a rate, 0 at the top; -1 if outside of the plot. */
 static int row_of(const struct plot *t, double rate)
 {
 	double at = (t->y1 - log10(rate)) / (t->y1 - t->y0) * (ROWS - 1);
@@ -152,7 +155,7 @@ static void draw(struct plot *t)
 				t->field[row][c] = '-';
 		}
 	}
-	/* a point outside of the field is drawn at its edge */
+	/* draw a point outside of the plot at its edge */
 	for (size_t i = marks(t->p); i-- > 0;) {
 		const struct rk_roof_point *r = &t->p->m->kernels[i].roof;
 		double x, y;
@@ -176,7 +179,7 @@ static void put_field(struct plot *t)
 	for (int row = 0; row < ROWS; row++) {
 		size_t end = t->columns;
 
-		/* a label, "10T" for 10^4 GFLOP/s, is in the row that a whole decade falls into */
+		/* put a label, "10T" for 10^4 GFLOP/s, in the row of each whole decade */
 		for (int e = (int)t->y0; e <= (int)t->y1; e++) {
 			int power = e + 9, third = (int)floor(power / 3.0) + 3;
 

@@ -1,4 +1,7 @@
-/* metrics_render.c - metrics as JSON, schema 1, and CSV; each dispatch while it is computed. */
+/*
+ * metrics_render.c - metrics as JSON (schema 1) and CSV; dispatches are written while they are
+ * computed.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -178,7 +181,7 @@ static void put_trace(struct rk_json_out *j, const struct rk_trace_facts *t)
 	rk_json_close(j);
 }
 
-/* From "absent" to the end. */
+/* Writes the rest, starting with "absent". */
 static void put_rest(struct rk_json_out *j, const struct rk_metrics *m)
 {
 	rk_json_array(j, "absent");
@@ -330,7 +333,7 @@ void rk_dispatches_json_row(struct rk_dispatch_rows *d, const struct rk_metric_d
 	rk_json_close(j);
 }
 
-/* After the dispatches: values that are known only at the end. */
+/* After the dispatches: writes values that are only known at the end. */
 void rk_dispatches_json_tail(struct rk_dispatch_rows *d, const struct rk_metrics *m)
 {
 	rk_json_close(&d->json);
@@ -472,7 +475,7 @@ int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_opti
 			rk_dispatches_json_tail(&s.rows, m);
 		drain(&s, 0);
 	}
-	/* the cause is more useful than "cancelled" */
+	/* report the cause instead of "cancelled" */
 	if (s.err.code) {
 		rc = s.err.code;
 		if (err)
@@ -496,7 +499,7 @@ out:
 	return rc;
 }
 
-/* ---- one of the three forms ---- */
+/* ---- text, JSON or CSV ---- */
 
 struct shown {
 	const struct rk_metrics *m;
@@ -520,7 +523,7 @@ static void form_json(struct rk_bytes *out, const void *what, const struct rk_re
 	rk_metrics_json(out, s->m, &s->groups);
 }
 
-/* A row for each kernel and metric; first those over all kernels. */
+/* One row per kernel and metric, starting with the totals over all kernels. */
 static void form_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct shown *s = what;

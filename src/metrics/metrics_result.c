@@ -1,4 +1,4 @@
-/* metrics_result.c - the result from the sums: values, roofline, verdicts. */
+/* metrics_result.c - build the result from the sums: values, roofline, verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "metrics/metric_verdict.h"
 #include "metrics/metrics_impl.h"
 
-/* ---- one kernel's place in the roofline, and its verdict ---- */
+/* ---- position in the roofline and verdict of one kernel ---- */
 
 /* Ceilings of the chip that the kernel ran on. */
 struct roof {
@@ -61,9 +61,9 @@ static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 	for (unsigned i = 0; i < RK_NLEVELS; i++)
 		f->level_pct[i] =
 			100 * roof->bytes[i] / roof->time_ns / ceiling(r, rk_level_names[i]);
-	/* requests that hit count for L2, too */
+	/* requests that hit also count for L2 */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
-	/* NVIDIA has a metric for it */
+	/* NVIDIA has a metric for this */
 	f->level_pct[RK_LEVEL_HBM] = larger(f->level_pct[RK_LEVEL_HBM], value(k, "dram_busy_pct"));
 	f->flop_pct = NAN;
 	f->flop_pipe = "";
@@ -91,12 +91,12 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	double writes = value(k, "hbm_wr_req") + value(k, "remote_wr_req");
 	double remote_rd = value(k, "remote_rd_pct"), remote_wr = value(k, "remote_wr_pct");
 
-	/* FETCH_SIZE without WRITE_SIZE, as it is often recorded */
+	/* FETCH_SIZE without WRITE_SIZE is often recorded */
 	f->side = isnan(read_pct) ? "writes" : "reads";
 	f->side_pct = NAN;
 	if (isnan(f->level_pct[RK_LEVEL_HBM]))
 		f->side_pct = isnan(read_pct) ? write_pct : read_pct;
-	/* reads and writes, unless they are too few to matter */
+	/* use reads and writes, unless they are too few to matter */
 	if (l && reads < l->remote_side_pct / 100 * (reads + writes))
 		remote_rd = NAN;
 	if (l && writes < l->remote_side_pct / 100 * (reads + writes))
@@ -175,23 +175,23 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 
 /* ---- the result ---- */
 
-/* A result and the owners of its texts. */
+/* A result and the owners of its strings. */
 struct owned {
 	struct rk_metrics pub;
 	struct rk_metric_set *set;
 	struct rk_metric_plan **plans;
 	size_t nplans;
-	struct rk_run *run; /* kept open: it owns the names */
+	struct rk_run *run; /* kept open, because it owns the names */
 };
 
 struct build {
 	struct rk_metric_work *w;
 	struct rk_metrics *m;
 	unsigned kind;     /* the kind that most dispatches ran on */
-	unsigned *flag_of; /* per check: its index in m->flags, UINT32_MAX for none */
+	unsigned *flag_of; /* by check: its index in m->flags, UINT32_MAX: none */
 	struct rk_agg_row *rows;
 	size_t nrows;
-	struct roof *roofs; /* per kind, made when a kernel asks */
+	struct roof *roofs; /* by kind, created when a kernel needs it */
 };
 
 static int by_value(const void *a, const void *b)
@@ -214,7 +214,10 @@ static int by_group(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* The values of a metric, or of a group in it (UINT32_MAX: all), in their sort order. */
+/*
+ * The median of the values of a metric, or of one group of them (UINT32_MAX: all); the values are
+ * sorted.
+ */
 static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t group, uint64_t n)
 {
 	size_t low = 0, high = s->nkept;
@@ -281,7 +284,7 @@ static bool has_metric(const struct rk_metrics *m, const char *id)
 	return false;
 }
 
-/* Over all kernels. Metrics that no dispatch has are absent: the plan may know why. */
+/* Metrics over all kernels. Metrics that no dispatch has are absent: the plan may know why. */
 static int make_metrics(struct build *b, struct rk_error *err)
 {
 	const struct rk_metric_plan *p = b->w->plans[b->kind];
@@ -327,7 +330,7 @@ static int make_metrics(struct build *b, struct rk_error *err)
 	return 0;
 }
 
-/* Adds a kernel where it belongs by its time. */
+/* Inserts a kernel sorted by its time. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
 {
@@ -380,7 +383,7 @@ static int by_share(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Kernels that have their own sums, and the others as one; then the time of each verdict. */
+/* Kernels with their own sums, and the others as one; then the time of each verdict. */
 static int make_kernels(struct build *b, struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
@@ -447,7 +450,7 @@ static void add_flag(struct rk_metrics *m, const char *kind, const char *text, u
 		m->flags[m->nflags++] = (struct rk_metric_flag){ kind, text, n, worst };
 }
 
-/* Checks that failed, then flags that no formula can express. */
+/* Failed checks first, then flags that no formula can express. */
 static int make_flags(struct build *b, struct rk_error *err)
 {
 	enum { OWN = 8 };
@@ -578,7 +581,7 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	if (w->sums.full)
 		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
 			    "too many distinct kernels; the rest is counted as '(other kernels)'");
-	/* The result now owns the definitions and plans, to which its texts belong. */
+	/* From here on the result owns the definitions and plans, which own its strings. */
 	o->set = w->set;
 	o->plans = w->plans;
 	o->nplans = w->kinds.n;

@@ -1,11 +1,11 @@
-/* metrics_sums.c - rows by their groups, and values of dispatches added up by kernel. */
+/* metrics_sums.c - group rows by kernel, and add up the values of dispatches per kernel. */
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "metrics/metrics_impl.h"
 
-/* ---- rows of a batch by their groups ---- */
+/* ---- grouping the rows of a batch ---- */
 
 int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
 			 size_t ngroups, bool sorted, struct rk_error *err)
@@ -18,7 +18,7 @@ int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t
 	o->first = grown;
 	o->n = n;
 	o->nruns = 0;
-	/* many more groups than rows: sorting would cost more than it saves */
+	/* if there are many more groups than rows, sorting would cost more than it saves */
 	if (!sorted || ngroups > 4 * RK_PROGRAM_ROWS) {
 		for (size_t i = 0; i < n; i++) {
 			o->rows[i] = (uint32_t)(first + i);
@@ -29,7 +29,7 @@ int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t
 		return 0;
 	}
 
-	/* counting sort; rows of a group stay in their order */
+	/* counting sort; rows of a group keep their order */
 	memset(o->first, 0, ngroups * sizeof(*o->first));
 	for (size_t i = 0; i < n; i++)
 		o->first[groups[i]]++;
@@ -48,7 +48,10 @@ int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t
 
 /* ---- sums ---- */
 
-/* Sums of all groups together stay below RK_METRIC_SUMS_BYTES; there is always one group. */
+/*
+ * The sums of all groups stay below RK_METRIC_SUMS_BYTES in total; there is always at least one
+ * group.
+ */
 int rk_metric_sums_init(struct rk_metric_sums *s, size_t nmetrics, size_t nchecks,
 			struct rk_error *err)
 {
@@ -120,7 +123,10 @@ int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind,
 
 enum { LANES = 4 };
 
-/* Kahan summation: exact enough for millions of values; the mean of equal values is that value. */
+/*
+ * Kahan summation: exact enough for millions of values; the mean of equal values is exactly that
+ * value.
+ */
 static void add_exactly(double *sum, double *lost, double part)
 {
 	double corrected = part - *lost, next = *sum + corrected;
@@ -134,7 +140,7 @@ static double lanes_sum(const double v[LANES])
 	return v[0] + v[1] + (v[2] + v[3]);
 }
 
-/* Four rows at a time; false when one of them lacks a value or a time. */
+/* Adds four rows at a time; false if one of them has no value or no time. */
 static bool add_whole(struct rk_metric_sum *m, const double *restrict v, const double *restrict t,
 		      size_t n)
 {
@@ -171,7 +177,7 @@ static bool add_whole(struct rk_metric_sum *m, const double *restrict v, const d
 	return true;
 }
 
-/* Rows without a value are skipped, rows without a time have no weight. */
+/* Skips rows without a value; rows without a time have no weight. */
 static void add_holed(struct rk_metric_sum *m, const double *v, const double *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -259,7 +265,7 @@ static void add_check(struct rk_metric_sums *s, const struct rk_metric_rows *r, 
 	if (bound->margin == RK_NO_RESULT)
 		return;
 	margin = rk_program_result(r->state, bound->margin);
-	/* without a branch: nearly always none is above 0 */
+	/* without a branch, because nearly always none is above 0 */
 	for (size_t i = 0; i < r->order->n; i++)
 		any |= margin[i] > 0;
 	if (!any)

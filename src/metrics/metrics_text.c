@@ -1,4 +1,4 @@
-/* metrics_text.c - metrics for people: what limits each kernel comes first. */
+/* metrics_text.c - metrics for people: the limits of each kernel come first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "metrics/metrics_parts.h"
 
 enum {
-	INDENT = 8, /* text about a kernel is below its calls */
+	INDENT = 8, /* text about a kernel is indented below its calls */
 	VERDICT_COLUMNS = 13,
 	DEVICE_COLUMNS = 48,
 	VALUE_COLUMNS = 10,
 	UNIT_COLUMNS = 10,
-	WIDE_COLUMNS = 96, /* narrower terminals have no bar */
+	WIDE_COLUMNS = 96, /* narrower terminals get no bar */
 	REASONS_SHOWN = 12,
-	REASONS_MAX = 512, /* kept apart; the rest is "other reasons" */
+	REASONS_MAX = 512, /* max reasons counted separately; the rest is "other reasons" */
 };
 
 void rk_put_value(struct rk_bytes *out, double v)
@@ -34,7 +34,7 @@ void rk_put_value(struct rk_bytes *out, double v)
 		rk_bytes_printf(out, "%.3g", v);
 		return;
 	}
-	/* Numbers of up to five digits are printed as they are. */
+	/* print numbers of up to five digits unchanged */
 	if (a >= 99999.5)
 		for (; a >= 999.95 && s < 5; s++, v /= 1000)
 			a /= 1000;
@@ -48,14 +48,14 @@ void rk_put_value(struct rk_bytes *out, double v)
 
 /*
  * Wraps text to the page's width, indented by `indent` blanks and the width of `lead`, which is
- * printed on the first line. NULL prints nothing.
+ * printed on the first line. A NULL text prints nothing.
  */
 static void wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent)
 {
 	size_t width = p->page.look->columns, used = indent + strlen(lead);
 	bool first = true;
 
-	if (!text) /* out of memory: the page is bad anyway */
+	if (!text) /* out of memory: the page is marked bad anyway */
 		return;
 	rk_page_spaces(&p->page, indent);
 	rk_bytes_puts(p->page.out, lead);
@@ -123,7 +123,9 @@ static const struct group *group_of(const char *name)
 	return NULL;
 }
 
-/* The user's own metrics are always shown; of ours, the most useful ones that are not all 0. */
+/*
+ * The user's own metrics are always shown; of ours, only the most useful ones that are not all 0.
+ */
 static bool wanted(const struct rk_metrics_page *p, const struct rk_metric_value *v)
 {
 	const struct group *g = group_of(v->group);
@@ -156,7 +158,7 @@ static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *
 	value_cell(p, v->max);
 	rk_bytes_put_u8(out, ' ');
 
-	/* "req/D" is "req", "req/wave", ...: D is what counts are divided by */
+	/* "req/D" becomes "req", "req/wave", ...: D is what counts are divided by */
 	if (rk_text_ends(v->unit, len, "/D")) {
 		rk_put_printable(&p->page.cell, v->unit, len - 2, p->page.look->utf8);
 		rk_bytes_puts(&p->page.cell, divisors[p->m->normal]);
@@ -173,13 +175,13 @@ static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *
 		if (!columns || columns >= WIDE_COLUMNS)
 			rk_page_bar(&p->page, v->percent_of_peak / 100);
 	}
-	/* no blanks at the end of a line */
+	/* no trailing blanks */
 	while (out->len && out->data[out->len - 1] == ' ')
 		out->len--;
 	rk_bytes_put_u8(out, '\n');
 }
 
-/* Prints the group of k->metrics[at], unless an earlier metric has already printed it. */
+/* Prints the group of k->metrics[at], unless an earlier metric already printed it. */
 static void put_group(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t at,
 		      size_t width)
 {
@@ -237,20 +239,20 @@ static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *
 	rk_page_last(&p->page, "");
 }
 
-/* ---- metrics that are absent ---- */
+/* ---- absent metrics ---- */
 
 struct reason {
 	const char *text;
-	size_t len; /* length of its name in `text` */
+	size_t len; /* length of the counter's name in `text` */
 	size_t n;   /* metrics that are absent for this reason */
 };
 
 struct reasons {
 	struct reason all[REASONS_MAX];
-	size_t n, counted; /* reasons, and metrics that have them */
+	size_t n, counted; /* reasons, and metrics with a reason */
 };
 
-/* Reasons with the most metrics come first. */
+/* Counts a reason. Reasons with the most metrics are kept first. */
 static void count_reason(struct reasons *r, const char *text, size_t len)
 {
 	size_t at = 0;
@@ -408,7 +410,7 @@ struct widths {
 	size_t calls, verdict, before_name;
 };
 
-/* The verdict of a kernel as people read it; JSON and CSV have its name. */
+/* The verdict of a kernel for people; JSON and CSV have its name. */
 static const char *verdict_text(const struct rk_verdict *v)
 {
 	if (strcmp(v->name, "unusable") != 0)
@@ -433,7 +435,7 @@ static void put_share(struct rk_metrics_page *p, double percent)
 		rk_page_paint(&p->page, RK_NORMAL);
 }
 
-/* "! window-ratio in 12 dispatches"; the line is not ended. */
+/* Prints "! window-ratio in 12 dispatches" without ending the line. */
 static void put_flag(struct rk_metrics_page *p, const char *kind, uint64_t dispatches)
 {
 	rk_page_paint(&p->page, RK_YELLOW);
@@ -444,7 +446,7 @@ static void put_flag(struct rk_metrics_page *p, const char *kind, uint64_t dispa
 	put_plural(p->page.out, dispatches, "dispatch", "es");
 }
 
-/* Advice that repeats for the next kernel is printed once. */
+/* Prints advice only once if it repeats for the next kernel. */
 static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths *w)
 {
 	const struct rk_metric_kernel *k = &p->m->kernels[i];
@@ -552,7 +554,7 @@ static void put_part(struct rk_metrics_page *p, int64_t part, int64_t whole)
 	rk_page_right(&p->page, 6);
 }
 
-/* Facts from the trace alone, device by device. */
+/* Facts that need only the trace, by device. */
 static void put_trace(struct rk_metrics_page *p)
 {
 	const struct rk_trace_facts *t = &p->m->trace;
@@ -624,7 +626,7 @@ void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 	put_trace(&p);
 	if (!how->no_roofline)
 		rk_metrics_plot(&p);
-	/* the table of the first kernel only, to fit on a screen */
+	/* show the table of the first kernel only, to fit on a screen */
 	for (size_t i = 0; i < p.shown; i++)
 		if (i == 0 || how->all || groups->n)
 			put_table(&p, &m->kernels[i]);

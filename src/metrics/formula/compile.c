@@ -1,5 +1,5 @@
 /*
- * compile.c - compiles an expression into steps of a program.
+ * compile.c - compile an expression into steps of a program.
  *
  * Chains of operators lean to the left and are long (sums over 128 channels), so a loop with its
  * own stack walks them. Operands on the right and terms recurse, up to a limit.
@@ -9,31 +9,33 @@
 #include "base/alloc.h"
 #include "metrics/formula/program_impl.h"
 
-/* ---- values while an expression is compiled: one step, or one for each instance ---- */
+/* ---- values while an expression is compiled: one step, or one step per instance ---- */
 
 struct element {
 	uint32_t step;
-	uint32_t dims[RK_NDIMS]; /* 0 in dimensions that are reduced or selected */
+	uint32_t dims[RK_NDIMS]; /* 0 in dimensions that were reduced or selected */
 };
 
 struct value {
 	const struct element *v;
 	size_t n; /* at least 1 */
-	/* A counter of which only the sum over its instances is known, or NULL. */
+	/* The counter if only the sum over its instances is known, else NULL. */
 	const char *lump;
-	/* The kind of value, if its sum over instances has no meaning; NULL: the sum is right. */
+	/* The kind of value if its sum over instances is meaningless; NULL: the sum is right. */
 	const char *bent;
 };
 
-/* State for making values; the elements live in the arena. */
+/* State while building values. The elements are in the arena. */
 struct maker {
 	struct rk_program *program;
 	struct rk_arena *arena;
-	size_t nelements;     /* made so far, to bound the work */
-	struct rk_error *err; /* never NULL, and clear at the start */
+	size_t nelements;     /* total so far, to bound the work */
+	struct rk_error *err; /* never NULL; no error at the start */
 };
 
-/* In one expression, over all its values: far above what 300 instances and 1000 parts need. */
+/*
+ * Limit for one expression, over all its values: far above what 300 instances and 1000 parts need.
+ */
 enum { ELEMENTS_MAX = 1 << 20 };
 
 static bool many(const struct value *a)
@@ -46,7 +48,7 @@ static int not_recorded(struct maker *m, const char *counter)
 	return rk_fail(m->err, RK_E_UNSUPPORTED, "instances of %s were not recorded", counter);
 }
 
-/* n elements to fill, or NULL with err set. */
+/* Allocates n elements to fill; NULL with err set. */
 static struct element *new_elements(struct maker *m, size_t n)
 {
 	struct element *v;
@@ -75,7 +77,7 @@ static int value_of_step(struct maker *m, uint32_t step, struct value *ret)
 	return 0;
 }
 
-/* The dimensions in which instances differ, a bit each. */
+/* Bits of the dimensions in which instances differ. */
 static unsigned spread(const struct value *a)
 {
 	unsigned bits = 0;
@@ -88,8 +90,8 @@ static unsigned spread(const struct value *a)
 }
 
 /*
- * Whether instances can be combined pair by pair. If each side has only one dimension, its name may
- * differ: XCD 3 of one counter is instance 3 of another.
+ * Can instances be combined pair by pair? If each side has only one dimension, its name may differ:
+ * XCD 3 of one counter is instance 3 of another.
  */
 static bool same_places(const struct value *a, const struct value *b)
 {
@@ -107,7 +109,7 @@ static bool same_places(const struct value *a, const struct value *b)
 	return true;
 }
 
-/* Whether a sum over instances has a meaning; see struct value. */
+/* Is a sum over instances meaningful? See struct value. */
 static const char *bend(enum rk_step_op op, const struct value *a, const struct value *b)
 {
 	if (!many(a) && !many(b))
@@ -121,7 +123,7 @@ static const char *bend(enum rk_step_op op, const struct value *a, const struct 
 	if (op == RK_STEP_MAX)
 		return "maximum";
 	if ((op == RK_STEP_ADD || op == RK_STEP_SUB) && many(a) != many(b))
-		return "offset"; /* would be counted once for each instance */
+		return "offset"; /* would be added once per instance */
 	return a->bent ? a->bent : b->bent;
 }
 
@@ -174,7 +176,7 @@ static int value_max0(struct maker *m, const struct value *a, struct value *ret)
 	return 0;
 }
 
-/* dims: a bit per dimension, 0: all. */
+/* dims: one bit per dimension, 0: all. */
 static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how how, unsigned dims,
 			struct value *ret)
 {
@@ -182,13 +184,13 @@ static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how
 					       [RK_HOW_MIN] = RK_STEP_MIN,
 					       [RK_HOW_MAX] = RK_STEP_MAX,
 					       [RK_HOW_AVR] = RK_STEP_ADD };
-	struct element *v, *counts; /* counts: in `step`, how many are in each group */
+	struct element *v, *counts; /* counts: as steps, the size of each group */
 	size_t n = 0;
 	uint32_t count;
 	int rc;
 
 	if (a->lump) {
-		/* if only the sum of a counter is known, only the sum over it is known too */
+		/* if only the sum of a counter is known, it can only be reduced by sum */
 		if (how != RK_HOW_SUM || a->bent)
 			return not_recorded(m, a->lump);
 		*ret = *a;
@@ -201,7 +203,7 @@ static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how
 	if (!counts)
 		return m->err->code;
 
-	/* elements that differ only in the reduced dimensions are one group */
+	/* elements that differ only in the reduced dimensions form one group */
 	for (size_t i = 0; i < a->n; i++) {
 		struct element e = a->v[i];
 		size_t g = 0;
@@ -230,7 +232,7 @@ static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how
 	return 0;
 }
 
-/* Several picks of one dimension are alternatives; each picked dimension has to fit. */
+/* Several picks of one dimension are alternatives; every picked dimension must match. */
 static int value_select(struct maker *m, const struct value *a, const struct rk_expr_pick *picks,
 			struct value *ret)
 {
@@ -264,7 +266,7 @@ static int value_select(struct maker *m, const struct value *a, const struct rk_
 	return 0;
 }
 
-/* The step of the final value. */
+/* The step that computes the final value. */
 static int value_whole(struct maker *m, const struct value *a, uint32_t *ret)
 {
 	struct value sum;
@@ -282,21 +284,22 @@ static int value_whole(struct maker *m, const struct value *a, uint32_t *ret)
 
 /* ---- the compiler ---- */
 
-/* Each level of brackets may hold a sum, a product in it, and a sign or a function in that. */
+/* Each level of brackets may contain a sum, a product in it, and a sign or a function in that. */
 enum { DEPTH_MAX = 4 * RK_EXPR_DEPTH_MAX };
 /*
- * Second choices in an expression; without a limit nested terms would be tried exponentially often.
+ * Max alternatives tried in an expression; without a limit nested terms would be tried
+ * exponentially often.
  */
 enum { CHOICES_MAX = 256 };
 
-/* A term whose expression is being compiled, and the term that it is part of. */
+/* A term whose expression is being compiled, and the enclosing term. */
 struct active {
 	const struct rk_expr *term;
 	const char *name;
 	const struct active *outer;
 };
 
-/* A compiled term, kept so that nested terms are not compiled exponentially often. */
+/* A compiled term, cached so that nested terms are not compiled exponentially often. */
 struct done {
 	const struct rk_expr *term;
 	bool inside;
@@ -314,7 +317,7 @@ struct compiler {
 	int depth, choices;
 };
 
-/* `inside`: in a reduce or a select, where names are vectors. */
+/* `inside`: inside a reduce or a select, where names are vectors. */
 static int compile(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret);
 
 static int number(struct compiler *c, double v, struct value *ret)
@@ -327,7 +330,7 @@ static int number(struct compiler *c, double v, struct value *ret)
 	return value_of_step(&c->m, step, ret);
 }
 
-/* The way back to the term: "a -> b -> a". */
+/* Reports how the term refers back to itself: "a -> b -> a". */
 static int cycle(struct compiler *c, const struct active *first)
 {
 	char way[256] = "";
@@ -435,7 +438,7 @@ static int named(struct compiler *c, const char *name, enum rk_name_use use, int
 	}
 }
 
-/* Steps that the first choice left in the program are dead: no result needs them. */
+/* Steps that the first alternative left in the program are dead: no result needs them. */
 static int choose(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret)
 {
 	size_t bottom = c->nchain;
@@ -453,11 +456,11 @@ static int choose(struct compiler *c, const struct rk_expr *e, bool inside, stru
 	c->nchain = bottom;
 	rc = compile(c, e->b, inside, ret);
 	if (rc == RK_E_UNSUPPORTED)
-		*c->m.err = why; /* report the first choice as the one to collect */
+		*c->m.err = why; /* report the first alternative as the one to collect */
 	return rc;
 }
 
-/* Everything but the operations on two values. */
+/* Compiles everything except operations on two values. */
 static int operand(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret)
 {
 	enum rk_name_use plain = inside ? RK_USE_INSTANCES : RK_USE_VALUE;
@@ -476,7 +479,7 @@ static int operand(struct compiler *c, const struct rk_expr *e, bool inside, str
 			   ret);
 		if (rc < 0 || e->how != RK_HOW_LOW)
 			return rc;
-		/* the recorded integral is over every clock; this one adds up every fourth */
+		/* the recorded integral counts every clock; this one counts every fourth */
 		rc = number(c, 0.25, &v);
 		if (rc < 0)
 			return rc;
@@ -503,7 +506,7 @@ static int operand(struct compiler *c, const struct rk_expr *e, bool inside, str
 	}
 }
 
-/* RK_STEP_NUMBER: no operation on two values. */
+/* RK_STEP_NUMBER: not an operation on two values. */
 static enum rk_step_op binary_op(const struct rk_expr *e)
 {
 	static const enum rk_step_op ops[] = {

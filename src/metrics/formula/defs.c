@@ -1,4 +1,4 @@
-/* defs.c - sets of metric definitions: reading, looking up, replacing. */
+/* defs.c - sets of metric definitions: reading, lookup, replacement. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 #include "codec/json/tree.h"
 #include "metrics/formula/defs.h"
 
-/* A document being read. */
+/* A document while it is read. */
 struct doc {
 	struct rk_metric_set *set;
-	const char *file; /* the set's */
+	const char *file; /* owned by the set */
 	struct rk_error *err;
 };
 
-/* The owner of an expression, for errors: "metric 'x', peak". */
+/* The owner of an expression, for error messages: "metric 'x', peak". */
 struct owner {
 	const char *what, *id, *key;
 };
 
 enum { WORD_MAX = 32, SLACK_MAX = 10 };
 
-/* An error at a place in the document. */
+/* Reports an error at a position in the document. */
 __attribute__((format(printf, 3, 4))) static int fault(const struct doc *d,
 						       const struct rk_tree *at, const char *fmt,
 						       ...)
@@ -41,7 +41,7 @@ __attribute__((format(printf, 3, 4))) static int fault(const struct doc *d,
 	return rc;
 }
 
-/* A copy that lives as long as the set; NULL when out of memory, and err says so. */
+/* Copies the text to the set's memory; NULL if out of memory, with err set. */
 static const char *keep_text(const struct doc *d, const char *s)
 {
 	const char *copy = rk_arena_text(d->set->arena, s, strlen(s));
@@ -51,7 +51,7 @@ static const char *keep_text(const struct doc *d, const char *s)
 	return copy;
 }
 
-/* ---- a set: what is in it, and what goes into it ---- */
+/* ---- a set: its contents, and adding to it ---- */
 
 static bool target_fits(const char *target, const char *arch)
 {
@@ -82,7 +82,7 @@ static uint64_t hash_of(const char *key)
 	return rk_hash_bytes(key, strlen(key));
 }
 
-/* The element of that key, or NULL. Elements begin with their key and file. */
+/* The element with that key, or NULL. Elements begin with their key and file. */
 static const void *find(const struct rk_index *x, const void *v, size_t size, const char *key)
 {
 	uint64_t hash = hash_of(key);
@@ -115,12 +115,12 @@ const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const ch
 struct list {
 	struct rk_index *by_key;
 	void *v;
-	size_t n, *cap, size; /* size: of an element */
+	size_t n, *cap, size; /* size: of one element */
 };
 
 /*
- * The index of an element with this key: that of the old one, or the end of the list, where there is
- * room then. With `once`, the old one must be from another document.
+ * The index of an element with this key: the existing one, or the end of the list, which then has
+ * room for it. With `once`, the existing one must be from another document.
  */
 static int find_place(const struct doc *d, const struct rk_tree *at, bool once, const char *key,
 		      struct list *l, size_t *ret)
@@ -178,7 +178,7 @@ static int put_term(const struct doc *d, const struct rk_tree *at,
 	return 0;
 }
 
-/* ---- pieces of documents ---- */
+/* ---- parts of documents ---- */
 
 /* A C identifier of bounded length. */
 static bool is_name(const char *s)
@@ -229,13 +229,13 @@ static int read_expr(const struct doc *d, const struct owner *o, const struct rk
 	return 0;
 }
 
-/* Closer targets come first: gfx942, gfx94*, gfx9*, *. */
+/* Sort order: more specific targets come first: gfx942, gfx94*, gfx9*, *. */
 static size_t closeness(const char *target, size_t len)
 {
 	return target[len - 1] == '*' ? len : 100;
 }
 
-/* Inserts a case by closeness. `once`: a second case for the same target is an error. */
+/* Inserts a case in that order. `once`: a second case for the same target is an error. */
 static int add_case(const struct doc *d, const struct owner *o, const struct rk_tree *at,
 		    const char *target, size_t len, const struct rk_expr *e, bool once,
 		    struct rk_metric_case **list)
@@ -271,7 +271,7 @@ static int add_case(const struct doc *d, const struct owner *o, const struct rk_
 	return 0;
 }
 
-/* An expression, or an object of them by target; a key may have several targets. */
+/* Reads an expression, or an object with one per target; a key may have several targets. */
 static int read_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
 		      const struct rk_metric_case **ret)
 {
@@ -337,8 +337,8 @@ static int read_archs(const struct doc *d, const struct owner *o, const struct r
 }
 
 /*
- * "help", "group", "pass" and so on: valid text of limited length on one line. A missing key keeps
- * its default.
+ * Reads "help", "group", "pass" and so on: one line of valid text of limited length. A missing key
+ * keeps its default.
  */
 static int read_text(const struct doc *d, const struct rk_tree *t, const char *what, const char *id,
 		     const char *key, size_t max, const char **ret)
@@ -360,7 +360,7 @@ static int read_text(const struct doc *d, const struct rk_tree *t, const char *w
 	return 0;
 }
 
-/* Mistyped keys are errors, not missing keys. */
+/* Unknown keys are errors, so that typos are found. */
 static int check_keys(const struct doc *d, const struct rk_tree *t, const char *const *known)
 {
 	const char *const *k;
@@ -535,7 +535,7 @@ static bool is_counter_name(const char *s)
 	return is_name(name) && len > 0 && strcmp(s + len, "]") == 0;
 }
 
-/* One line of bounded, valid text. */
+/* Copies text as one line of limited length with valid characters. */
 static const char *clean(const struct doc *d, const char *text)
 {
 	char line[RK_METRIC_TEXT_MAX + 1];
@@ -552,7 +552,7 @@ static const char *clean(const struct doc *d, const char *text)
 	return keep_text(d, line);
 }
 
-/* A derived counter has an expression for each architecture; hardware events have none. */
+/* A derived counter has an expression per architecture; hardware events have none. */
 static int read_counter(const struct doc *d, const struct rk_tree *t)
 {
 	const char *name = rk_tree_text(rk_tree_get(t, "name"), "");
@@ -599,7 +599,7 @@ static int read_counter(const struct doc *d, const struct rk_tree *t)
 		return RK_E_NOMEM;
 	m.expr = cases;
 	rc = put_def(d, t, &m, false);
-	/* a single instance is requested by name and number, not by name */
+	/* a single instance is referred to by name and number, not by name alone */
 	if (rc < 0 || strchr(name, '['))
 		return rc;
 	term.name = m.id;
@@ -702,7 +702,7 @@ int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_e
 		rc = rk_tree_parse_json(f->text, f->len, f->name, &root, err);
 		if (rc < 0)
 			goto out;
-		/* the folder also has tables of devices and rules, which have other keys */
+		/* the folder also has tables of devices and rules, which have different keys */
 		if (has_ours(root) && (rc = read_tree(s, root, f->name, err)) < 0)
 			goto out;
 		rk_tree_free(root);

@@ -24,19 +24,19 @@
 #include "base/map.h"
 #include "metrics/formula/expr.h"
 
-/* The expressions of one thing, target by target; the first that fits. */
+/* The expressions of one definition, by target; the first match is used. */
 struct rk_metric_case {
 	const char *target; /* "gfx942", "gfx11*", "*" */
 	const struct rk_expr *expr;
 	struct rk_metric_case *next;
 };
 
-/* This and the next two begin with their key, and the file where they are from. */
+/* This and the next two structs begin with their key and the file they are from. */
 struct rk_metric_def {
 	const char *id, *file, *group, *unit, *help;
-	const struct rk_metric_case *expr, *peak; /* peak: NULL without */
-	const char *const *archs; /* NULL: wherever expr has a case; ends with NULL */
-	const char *pass; /* names are first looked up in the pass with this level counter; "" */
+	const struct rk_metric_case *expr, *peak; /* peak: NULL if none */
+	const char *const *archs; /* NULL: all targets that expr has a case for; ends with NULL */
+	const char *pass; /* names are first looked up in the pass with this level counter, or "" */
 	bool median;
 };
 
@@ -45,11 +45,11 @@ struct rk_metric_term {
 	const struct rk_metric_case *expr;
 };
 
-/* Reported when over > under * (1 + slack). */
+/* Reported if over > under * (1 + slack). */
 struct rk_metric_check {
 	const char *kind, *file, *text;
 	const struct rk_metric_case *over, *under;
-	const char *const *archs; /* as above */
+	const char *const *archs; /* as in rk_metric_def */
 	double slack;
 };
 
@@ -60,22 +60,25 @@ struct rk_metric_set {
 	size_t nterms, terms_cap;
 	struct rk_metric_check *checks;
 	size_t nchecks, checks_cap;
-	struct rk_arena *arena; /* texts and nodes */
+	struct rk_arena *arena; /* owns strings and nodes */
 	struct rk_index by_id, by_name, by_kind;
 };
 
 enum {
-	RK_METRICS_MAX = 4096, /* definitions, terms, checks */
+	RK_METRICS_MAX = 4096, /* max definitions, terms, checks */
 	RK_METRIC_ID_MAX = 96,
-	RK_METRIC_TEXT_MAX = 1000, /* bytes of a help or of a check's text */
+	RK_METRIC_TEXT_MAX = 1000, /* max bytes of a help text or of a check's text */
 	RK_METRIC_CASES_MAX = 64,
 };
 
-/* The shipped definitions, and those of `file` (NULL: none), which replace equal ids and names. */
+/*
+ * Loads the shipped definitions and those in `file` (NULL: none), which replace equal ids and
+ * names.
+ */
 int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err);
 /*
- * From text alone, without the shipped ones: for tests and fuzzing. `name` is for errors; it ends in
- * .yaml or .yml when the text is YAML.
+ * Reads definitions from text, without the shipped ones: for tests and fuzzing. `name` is for
+ * errors; it ends in .yaml or .yml if the text is YAML.
  */
 int rk_metric_set_parse(const char *text, size_t len, const char *name, struct rk_metric_set **ret,
 			struct rk_error *err);
@@ -83,7 +86,7 @@ void rk_metric_set_free(struct rk_metric_set *s); /* NULL is fine */
 
 /* NULL: not defined for this target. */
 const struct rk_expr *rk_metric_case_for(const struct rk_metric_case *c, const char *arch);
-bool rk_metric_archs_has(const char *const *archs, const char *arch); /* true when archs is NULL */
+bool rk_metric_archs_has(const char *const *archs, const char *arch); /* true if archs is NULL */
 const struct rk_metric_def *rk_metric_def_find(const struct rk_metric_set *s, const char *id);
 const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const char *name,
 					 const char *arch);

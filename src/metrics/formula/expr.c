@@ -1,8 +1,8 @@
 /*
- * expr.c - expressions over counters, parsed by recursive descent.
+ * expr.c - parse expressions over counters by recursive descent.
  *
- * Only brackets, signs and functions recurse, and all through factor(), which limits the depth;
- * chains of operators are loops.
+ * Only brackets, signs and functions recurse, all through factor(), which limits the depth; chains
+ * of operators are loops.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,22 +14,22 @@
 #include "base/text.h"
 #include "metrics/formula/expr.h"
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 enum lex_kind {
-	LEX_END = 256, /* below: the character itself, one of + - * / ( ) [ ] , = : */
+	LEX_END = 256, /* smaller values: the character itself, one of + - * / ( ) [ ] , = : */
 	LEX_NUMBER,
 	LEX_NAME,
 };
 
 struct parser {
 	const char *text;
-	size_t len, pos; /* pos: after the current word */
-	/* the current word: */
+	size_t len, pos; /* pos: after the current token */
+	/* current token: */
 	int kind;
 	size_t at, n;
-	bool whole;    /* of a NUMBER: digits alone */
-	double number; /* its value */
+	bool whole;    /* for NUMBER: only digits */
+	double number; /* for NUMBER */
 	struct rk_arena *arena;
 	size_t nodes;
 	int depth;
@@ -60,7 +60,7 @@ static size_t skip_digits(const struct parser *p, size_t pos)
 	return pos;
 }
 
-/* White space, and comments up to the end of the line. */
+/* Skips white space and comments, which end at the end of the line. */
 static size_t skip_blanks(const struct parser *p, size_t pos)
 {
 	for (; pos < p->len; pos++) {
@@ -75,13 +75,13 @@ static size_t skip_blanks(const struct parser *p, size_t pos)
 	return pos;
 }
 
-/* How long a word may be in a message, for "%.*s". */
+/* The length of a token in a message, for "%.*s". */
 static int shown(const struct parser *p)
 {
 	return (int)rk_min(p->n, SHOWN_MAX);
 }
 
-/* "column 7: expected ')', found 'x'" */
+/* Reports "column 7: expected ')', found 'x'". */
 static int expected(const struct parser *p, const char *what)
 {
 	if (p->kind == LEX_END)
@@ -100,7 +100,7 @@ static int number(struct parser *p)
 	p->whole = at(p, pos) != '.';
 	if (!p->whole)
 		pos = skip_digits(p, pos + 1);
-	/* an exponent needs digits: otherwise "2e" is a number and a name */
+	/* an exponent needs digits; otherwise "2e" is a number and a name */
 	if (at(p, pos) == 'e' || at(p, pos) == 'E') {
 		exponent = pos + 1;
 		if (at(p, exponent) == '+' || at(p, exponent) == '-')
@@ -122,7 +122,7 @@ static int number(struct parser *p)
 	return 0;
 }
 
-/* Moves to the next word; at the end of the text to LEX_END, where it stays. */
+/* Moves to the next token; at the end of the text it stays at LEX_END. */
 static int next(struct parser *p)
 {
 	char c;
@@ -164,7 +164,7 @@ static int next(struct parser *p)
 
 /* ---- the grammar ---- */
 
-/* A word and what it means. */
+/* A keyword and its meaning. */
 struct word {
 	const char *name;
 	unsigned value;
@@ -207,7 +207,7 @@ static int expect(struct parser *p, int kind)
 	return next(p);
 }
 
-/* One of `words`; the error for an unknown one lists them. */
+/* Parses one of `words`; the error for an unknown word lists them. */
 static int one_of(struct parser *p, const char *what, const struct word *words, unsigned *ret)
 {
 	char known[256];
@@ -273,7 +273,7 @@ static int number_of(struct parser *p, double v, const struct rk_expr **ret)
 	return 0;
 }
 
-/* The current NAME, copied; the word stays. */
+/* Copies the current NAME; does not move to the next token. */
 static int copy_name(struct parser *p, struct rk_expr *e)
 {
 	if (p->kind != LEX_NAME)
@@ -297,7 +297,7 @@ static int integer(struct parser *p, uint32_t max, uint32_t *ret)
 	return next(p);
 }
 
-/* The functions. Each starts after its "(" and ends before its ")". */
+/* The functions. Each one starts after its "(" and ends before its ")". */
 
 static int one(struct parser *p, struct rk_expr *e)
 {
@@ -359,7 +359,7 @@ static int reduce(struct parser *p, struct rk_expr *e)
 	return expect(p, ']');
 }
 
-/* An index or a:b, added before *picks. */
+/* Parses an index or a:b and adds it before *picks. */
 static int pick(struct parser *p, unsigned dim, const struct rk_expr_pick **picks)
 {
 	struct rk_expr_pick *k = rk_arena_alloc(p->arena, sizeof(*k));

@@ -27,19 +27,19 @@
 
 enum rk_expr_op {
 	RK_EXPR_NUMBER,
-	RK_EXPR_NAME, /* with `index` >= 0: that instance alone */
+	RK_EXPR_NAME, /* with `index` >= 0: only that instance */
 	RK_EXPR_ADD,
 	RK_EXPR_SUB,
 	RK_EXPR_MUL,
 	RK_EXPR_DIV,
 	RK_EXPR_MIN,
 	RK_EXPR_MAX,
-	RK_EXPR_MAX0,       /* not below 0 */
+	RK_EXPR_MAX0,       /* max(x, 0) */
 	RK_EXPR_LEVEL,      /* the time integral of level counter `name` */
 	RK_EXPR_REDUCE,     /* `reduce` over `dims`, 0: all */
-	RK_EXPR_SELECT,     /* of `a`, those with the indices in `picks`, in every dim of them */
-	RK_EXPR_ACCUMULATE, /* of `name`, by `reduce` */
-	RK_EXPR_OR,         /* `a`, or `b` where a name in `a` is missing */
+	RK_EXPR_SELECT,     /* instances of `a` whose indices match `picks` in every dimension */
+	RK_EXPR_ACCUMULATE, /* integral of `name`, see `reduce` */
+	RK_EXPR_OR,         /* `a`, or `b` if a name in `a` is missing */
 };
 
 enum rk_expr_dim {
@@ -65,7 +65,7 @@ enum rk_expr_how {
 
 struct rk_expr_pick {
 	uint8_t dim;          /* enum rk_expr_dim */
-	uint32_t first, last; /* both included */
+	uint32_t first, last; /* inclusive */
 	const struct rk_expr_pick *next;
 };
 
@@ -73,16 +73,16 @@ struct rk_expr {
 	enum rk_expr_op op;
 	double number;
 	const char *name;
-	int64_t index; /* of NAME[i], -1 without */
+	int64_t index; /* for NAME[i], else -1 */
 	const struct rk_expr *a, *b;
 	enum rk_expr_how how;
-	uint8_t dims; /* a bit per enum rk_expr_dim */
+	uint8_t dims; /* one bit per enum rk_expr_dim */
 	const struct rk_expr_pick *picks;
 };
 
 /*
- * Depth is that of brackets, signs and functions. A chain such as a+b+c+... leans to the left and
- * may be as long as there are nodes: who walks the tree goes down `a` in a loop.
+ * Depth counts brackets, signs and functions. A chain such as a+b+c+... leans to the left and may
+ * be as long as there are nodes: code that walks the tree must follow `a` in a loop.
  */
 enum {
 	RK_EXPR_BYTES_MAX = 1 << 16,
@@ -93,7 +93,7 @@ enum {
 
 /*
  * Errors give the position in `text`: "column 12: expected ')', found 'x'"; columns count bytes.
- * The text may contain anything and is not kept. *ret lives as long as the arena.
+ * The text may contain anything and is not kept. *ret is valid as long as the arena.
  */
 int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,
 		  struct rk_error *err);

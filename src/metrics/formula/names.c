@@ -2,9 +2,9 @@
  * names.c - see names.h.
  *
  * Every counter is known by its name in its pass and by its name anywhere; X[i] is also a member of
- * the group X, in its pass and anywhere. All of these are keys of one index: p or P (one counter or a
- * group in its pass), a or A (anywhere: the first one added counts); the pass or nothing; a zero
- * byte; the name.
+ * the group X, in its pass and anywhere. All of these are keys of one index. A key consists of p or
+ * P (one counter, or a group, in its pass) or a or A (anywhere: the first one added counts); the
+ * pass or nothing; a zero byte; the name.
  */
 #include "metrics/formula/names.h"
 
@@ -26,10 +26,10 @@ struct member {
 };
 
 struct entry {
-	char *key; /* with a zero byte inside */
+	char *key; /* contains a zero byte */
 	size_t klen;
-	struct member *members; /* of single counters one */
-	uint32_t *ids;          /* the same by columns, once sorted; room for all members */
+	struct member *members; /* one member if it is not a group */
+	uint32_t *ids;          /* ids of the members, once sorted; room for all members */
 	int64_t *indices;
 	size_t n, cap;
 	bool sorted;
@@ -38,7 +38,7 @@ struct entry {
 struct rk_counter_names {
 	struct entry *entries;
 	size_t n, cap;
-	struct rk_index by_key; /* of the entries */
+	struct rk_index by_key; /* indexes the entries */
 };
 
 int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
@@ -64,7 +64,7 @@ void rk_counter_names_free(struct rk_counter_names *n)
 	rk_free(n);
 }
 
-/* `pass` NULL: anywhere. 0: too long to be a name in a formula. */
+/* `pass` NULL: anywhere. Returns 0 if it is too long to be a name in a formula. */
 static size_t make_key(char key[KEY_MAX], bool group, const char *pass, const char *name,
 		       size_t len)
 {
@@ -93,7 +93,7 @@ static struct entry *find_key(const struct rk_counter_names *n, const char *key,
 	return NULL;
 }
 
-/* Adds to the entry of that key, which is created if missing. */
+/* Adds to the entry with that key; creates it if it is missing. */
 static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
 {
 	struct entry *e = find_key(n, key, klen);
@@ -132,7 +132,7 @@ static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t
 	return 0;
 }
 
-/* Of "X[12]" the length of X and 12; else -1, and the whole length. */
+/* For "X[12]" returns 12 and the length of X; otherwise -1 and the whole length. */
 static int64_t split(const char *name, size_t *ret_len)
 {
 	size_t len = strlen(name), open = len;
@@ -150,7 +150,10 @@ static int64_t split(const char *name, size_t *ret_len)
 	return v;
 }
 
-/* One scope of a counter, a pass or NULL: by its name, and in its group when it is an instance. */
+/*
+ * Adds a counter to one scope (a pass, or NULL): by its name, and to its group if it is an
+ * instance.
+ */
 static int add_to(struct rk_counter_names *n, const char *pass, const char *name, uint32_t id)
 {
 	char key[KEY_MAX];
@@ -204,7 +207,7 @@ static bool find(const struct rk_counter_names *n, const char *pass, bool group,
 	return true;
 }
 
-/* One spelling in one scope. */
+/* Looks up one spelling in one scope. */
 static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name,
 		     enum rk_name_use use, struct rk_counter_match *ret)
 {
@@ -218,7 +221,7 @@ static bool in_scope(struct rk_counter_names *n, const char *pass, const char *n
 	if (rk_text_ends(name, len, "_sum") && len > 4)
 		len -= 4;
 	slen = snprintf(sum, sizeof(sum), "%.*s_sum", (int)len, name);
-	/* X_sum, the X[i], X; or the X[i] first */
+	/* prefer X_sum, then the X[i], then X; or the X[i] first */
 	if (use == RK_USE_INSTANCES && find(n, pass, true, name, len, ret))
 		return true;
 	return find(n, pass, false, sum, (size_t)slen, ret) ||
@@ -226,8 +229,8 @@ static bool in_scope(struct rk_counter_names *n, const char *pass, const char *n
 }
 
 /*
- * The ways to write a name: "EA.X" is TCC_EA_X or TCC_EA0_X, the target's own way first, and each
- * of these can replace the other.
+ * The possible spellings of a name: "EA.X" is TCC_EA_X or TCC_EA0_X, the target's own spelling
+ * first; each of these two can replace the other.
  */
 static size_t spell(const char *arch, const char *name, char out[2][RK_COUNTER_NAME_MAX + 1])
 {

@@ -1,4 +1,4 @@
-/* plan.c - the metrics that the recorded counters allow, compiled for one chip. */
+/* plan.c - compile the metrics that the recorded counters allow, for one chip. */
 #include "metrics/formula/plan.h"
 
 #include <math.h>
@@ -9,22 +9,22 @@
 #include "metrics/metric_device.h"
 #include "metrics/metric_roofline.h"
 
-/* ---- what a name in a formula means, in one run on one chip ---- */
+/* ---- the meaning of names in formulas, for one run on one chip ---- */
 
 struct lookup {
 	const struct rk_metric_set *set;
 	const struct rk_metric_device *device;
-	const struct rk_expr *normal; /* what D means */
+	const struct rk_expr *normal; /* the meaning of D */
 	struct rk_counter_names *names;
 	struct rk_metric_inputs *inputs;
-	const char *pass; /* of the current metric, or "" */
+	const char *pass; /* pass of the current metric, or "" */
 	struct rk_name_instance *instances;
 	size_t cap_instances;
 };
 
-enum { CHANNELS_PER_DIE = 16 }; /* of TCC, where instances are numbered across all dies */
+enum { CHANNELS_PER_DIE = 16 }; /* of TCC, if numbered across all dies */
 
-/* Names of columns of the kernels table in formulas. */
+/* Names in formulas for columns of the kernels table. */
 static const char *const fixed[RK_MC_NFIXED] = {
 	[RK_MC_TIME] = "T",
 	[RK_MC_GRID] = "Grid_Size",
@@ -36,7 +36,7 @@ static const char *const fixed[RK_MC_NFIXED] = {
 	[RK_MC_SCRATCH] = "Scratch_Per_Workitem",
 };
 
-/* The column of these counters together. */
+/* The column for the sum of these counters. */
 static int input_of(struct rk_metric_inputs *in, const char *name, const uint32_t *ids, size_t n,
 		    unsigned *ret, struct rk_error *err)
 {
@@ -83,7 +83,7 @@ static int as_instances(struct lookup *l, const char *name, const struct rk_coun
 		int64_t index = match->index[i];
 
 		v[i] = (struct rk_name_instance){ .dims[RK_DIM_INSTANCE] = (uint32_t)index };
-		/* channels of L2 are numbered across the dies of a package */
+		/* L2 channels are numbered across the dies of a package */
 		if (strncmp(name, "TCC", 3) == 0 && l->device->xcds > 1) {
 			v[i].dims[RK_DIM_XCC] = (uint32_t)(index / CHANNELS_PER_DIE);
 			v[i].dims[RK_DIM_INSTANCE] = (uint32_t)(index % CHANNELS_PER_DIE);
@@ -113,7 +113,7 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
 		return as_instances(l, name, &match, ret, err);
-	/* with one die there is one instance of a block: its minimum and maximum are its sum */
+	/* with one die a block has one instance: its minimum and maximum equal its sum */
 	for (size_t i = 0; i < sizeof(once_per_die) / sizeof(once_per_die[0]); i++)
 		ret->single |= l->device->xcds == 1 &&
 			       strncmp(name, once_per_die[i], strlen(once_per_die[i])) == 0;
@@ -181,7 +181,7 @@ struct work {
 	struct rk_metric_plan *plan;
 };
 
-/* The program's error message becomes the reason. */
+/* Adds an absent metric; the program's error message becomes the reason. */
 static int set_absent(struct rk_metric_plan *p, const char *id, const char *reason,
 		      struct rk_error *err)
 {
@@ -193,7 +193,7 @@ static int set_absent(struct rk_metric_plan *p, const char *id, const char *reas
 	return 0;
 }
 
-/* RK_NO_RESULT if a name is missing. */
+/* *ret is RK_NO_RESULT if a name is missing. */
 static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, struct rk_error *err)
 {
 	struct rk_error why = { 0 };
@@ -264,7 +264,7 @@ static int add_totals(struct work *w, struct rk_error *err)
 	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
 		char name[32];
 
-		/* "matrix f16" is m_f16 in the terms, "vector f32" v_f32 */
+		/* "matrix f16" is m_f16 in the terms, "vector f32" is v_f32 */
 		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0],
 			 strrchr(rk_roof_pipes[i], ' ') + 1);
 		e.name = name;

@@ -7,11 +7,11 @@
 #include "metrics/formula/program.h"
 #include "rockit/metrics.h"
 
-/* The columns of every plan: these of the kernels table, then counters. */
+/* Columns of every plan: these from the kernels table, then counters. */
 enum rk_metric_column {
 	RK_MC_TIME,  /* ns */
 	RK_MC_GRID,  /* work-items */
-	RK_MC_GROUP, /* work-items of a workgroup */
+	RK_MC_GROUP, /* work-items per workgroup */
 	RK_MC_VGPR,
 	RK_MC_AGPR,
 	RK_MC_SGPR,
@@ -20,9 +20,9 @@ enum rk_metric_column {
 	RK_MC_NFIXED
 };
 
-/* One column of counters: the sum of the values recorded under these ids. */
+/* A column of counters: the sum of the values recorded under these ids. */
 struct rk_metric_input {
-	char *name; /* as the formula has it */
+	char *name; /* as in the formula */
 	uint32_t *ids;
 	size_t n;
 };
@@ -57,11 +57,11 @@ struct rk_metric_bound {
 struct rk_metric_plan {
 	struct rk_metric_device device;
 	struct rk_program *program;
-	struct rk_metric_output *outputs; /* in the order of definition */
+	struct rk_metric_output *outputs; /* in order of definition */
 	size_t noutputs;
-	struct rk_metric_absent *absent; /* reasons are the plan's */
+	struct rk_metric_absent *absent; /* the plan owns the reasons */
 	size_t nabsent;
-	struct rk_metric_bound *checks; /* per check of the set */
+	struct rk_metric_bound *checks; /* one per check of the set */
 	unsigned totals[RK_NTOTALS];    /* results or RK_NO_RESULT */
 };
 

@@ -1,11 +1,13 @@
 /*
- * program.c - the steps of a program, each one once and constants folded; and a program at work.
+ * program.c - the steps of a program, without duplicates and with constants folded; and running a
+ * program.
  *
- * A register is a block of RK_PROGRAM_ROWS values. A step gets one when it is computed and gives it
- * back behind its last use; results keep theirs. Columns are read in place.
+ * A register is a block of RK_PROGRAM_ROWS values. A step gets a register when it is computed, and
+ * the register is freed after its last use; results keep theirs. Columns are read in place.
  *
- * The loops have no branches, so that compilers make vector instructions of them. For what is not
- * finite they use that r - r is 0 for a finite r and NaN for all else: r + (r - r) is r or NaN.
+ * The loops have no branches, so that compilers can vectorise them. To turn values that are not
+ * finite into NaN they use that r - r is 0 for a finite r and NaN otherwise: r + (r - r) is r or
+ * NaN.
  */
 #include <assert.h>
 #include <math.h>
@@ -50,7 +52,7 @@ static uint32_t chain_of(const struct rk_program *p, const struct rk_step *s)
 	return (uint32_t)h & (p->nheads - 1);
 }
 
-/* In a chain newer steps come before older ones: the last step added is always a head. */
+/* In a chain newer steps come before older ones, so the last step added is always a head. */
 static void link_step(struct rk_program *p, uint32_t i)
 {
 	uint32_t *head = &p->heads[chain_of(p, &p->steps[i])];
@@ -59,7 +61,10 @@ static void link_step(struct rk_program *p, uint32_t i)
 	*head = i;
 }
 
-/* Not rk_index of map.h: the newest steps are taken out again when an expression fails. */
+/*
+ * Does not use rk_index of map.h, because the newest steps are removed again if an expression
+ * fails.
+ */
 static int grow_heads(struct rk_program *p, struct rk_error *err)
 {
 	uint32_t n = p->nheads ? p->nheads * 2 : FIRST_HEADS;
@@ -86,7 +91,7 @@ static int intern(struct rk_program *p, const struct rk_step *s, uint32_t *ret,
 	for (; i != RK_STEP_NONE; i = p->steps[i].next) {
 		const struct rk_step *t = &p->steps[i];
 
-		/* numbers by their bits: a NaN is equal to itself, and 0 is not -0 */
+		/* compare numbers bitwise: a NaN equals itself, and 0 is not -0 */
 		if (s->op == t->op && s->a == t->a && s->b == t->b &&
 		    memcmp(&s->number, &t->number, sizeof(s->number)) == 0) {
 			*ret = i;
@@ -130,7 +135,9 @@ int rk_step_column(struct rk_program *p, unsigned column, uint32_t *ret, struct 
 {
 	struct rk_step s = { .op = RK_STEP_COLUMN, .a = column, .b = RK_STEP_NONE };
 	uint32_t before = p->nsteps;
-	/* All columns there are steps for fit into the list, so that making one live cannot fail. */
+	/*
+	 * The list has room for all columns that have steps, so that making one live cannot fail.
+	 */
 	unsigned *columns =
 		rk_grow(p->columns, &p->columns_cap, p->ncolumn_steps + 1, sizeof(*columns));
 	int rc;
@@ -174,7 +181,7 @@ int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t 
 	const struct rk_step *x, *y;
 	bool nx, ny;
 
-	/* a+b and b+a are one step; numbers are on the right, as emit_all() wants them */
+	/* a+b and b+a are one step; numbers go to the right, as emit_all() expects */
 	if (commutes && (rk_step_is_number(p, a) || (a > b && !rk_step_is_number(p, b)))) {
 		s.a = b;
 		s.b = a;
@@ -188,7 +195,7 @@ int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t 
 	if ((nx && isnan(x->number)) || (ny && isnan(y->number)) ||
 	    (ny && op == RK_STEP_DIV && y->number == 0))
 		return rk_step_number(p, (double)NAN, ret, err);
-	/* x + 0, x - 0, x * 1, x / 1 */
+	/* x + 0, x - 0, x * 1, x / 1 are x */
 	if (ny && (((op == RK_STEP_ADD || op == RK_STEP_SUB) && y->number == 0) ||
 		   ((op == RK_STEP_MUL || op == RK_STEP_DIV) && y->number == 1))) {
 		*ret = s.a;
@@ -197,7 +204,7 @@ int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t 
 	return intern(p, &s, ret, err);
 }
 
-/* 1 if the step was not live yet and must be visited. */
+/* Returns 1 if the step was not live yet and must be visited. */
 static uint32_t mark(struct rk_program *p, uint32_t i)
 {
 	if (i == RK_STEP_NONE || p->steps[i].live)
@@ -216,7 +223,7 @@ int rk_program_keep(struct rk_program *p, uint32_t step, unsigned *ret, struct r
 	if (!results)
 		return rk_fail_nomem(err);
 	p->results = results;
-	/* also makes live all steps that it needs; they come before it */
+	/* also make all steps live that it needs; they come before it */
 	waiting = mark(p, step);
 	for (uint32_t i = step; waiting; i--) {
 		struct rk_step *s = &p->steps[i];
@@ -257,13 +264,13 @@ size_t rk_program_steps(const struct rk_program *p)
 	return n;
 }
 
-/* ---- a program at work ---- */
+/* ---- running a program ---- */
 
 enum {
-	LANES = 8,    /* a loop of known length: vectorised even where code size counts */
-	STRIPE = 128, /* rows done by all steps before the next ones: they stay in the cache */
-	ALIGN = 64,   /* of registers, in bytes */
-	/* From one register to the next: not a power of two, or all want the same cache lines. */
+	LANES = 8,    /* fixed loop length: vectorised even when optimising for size */
+	STRIPE = 128, /* rows that all steps process before the next rows: fits the cache */
+	ALIGN = 64,   /* alignment of registers, in bytes */
+	/* Distance between registers: not a power of two, or all would use the same cache lines. */
 	STRIDE = RK_PROGRAM_ROWS + 40
 };
 
@@ -272,28 +279,28 @@ typedef void kernel(double *restrict out, const double *restrict a, const double
 
 struct instruction {
 	kernel *run;
-	uint32_t out, a, b; /* places, see struct rk_program_state */
-	double k;           /* the operand that is a number */
+	uint32_t out, a, b; /* indices in rk_program_state.places */
+	double k;           /* the operand if it is a number */
 };
 
 struct rk_program_state {
 	struct instruction *code;
 	size_t ncode;
-	double **places; /* where values are: registers, then columns, which change with each run */
-	size_t nregisters; /* the last one is all NaN, for columns that are not there */
+	double **places;   /* values: registers, then columns, which change with each run */
+	size_t nregisters; /* the last one is all NaN, for missing columns */
 	unsigned *columns;
 	size_t ncolumns;
-	uint32_t *results; /* place of each */
+	uint32_t *results; /* index in places of each result */
 	void *memory;
 };
 
-/* r, or NaN when it is not finite. */
+/* r, or NaN if it is not finite. */
 static inline double settle(double r)
 {
 	return r + (r - r);
 }
 
-/* Unrolled by request: at -O2 compilers do not, and counting costs a third of the time. */
+/* Unrolled explicitly: at -O2 compilers do not, and the loop counter costs a third of the time. */
 #define KERNEL(NAME, RESULT)                                                                       \
 	static void NAME(double *restrict out, const double *restrict a, const double *restrict b, \
 			 double k, size_t n)                                                       \
@@ -323,7 +330,7 @@ static inline double most(double x, double y)
 	return r + ((x - x) + (y - y));
 }
 
-/* x / 0 is not finite, and x / inf would be 0. */
+/* x / 0 is not finite, and x / inf would be 0: both become NaN. */
 static inline double quotient(double x, double y)
 {
 	double r = x / y;
@@ -346,14 +353,14 @@ KERNEL(mul, settle(a[j] * b[j]))
 KERNEL(div, quotient(a[j], b[j]))
 KERNEL(min, least(a[j], b[j]))
 KERNEL(max, most(a[j], b[j]))
-/* With a number on the right, ... */
+/* With a number on the right, */
 KERNEL(add_k, settle(a[j] + k))
 KERNEL(sub_k, settle(a[j] - k))
 KERNEL(mul_k, settle(a[j] * k))
 KERNEL(div_k, settle(a[j] / k))
 KERNEL(min_k, least(a[j], k))
 KERNEL(max_k, most(a[j], k))
-/* ... and on the left, where that is not the same. */
+/* and on the left, if the operation does not commute. */
 KERNEL(k_sub, settle(k - a[j]))
 KERNEL(k_div, quotient(k, a[j]))
 
@@ -366,12 +373,12 @@ static const struct {
 	[RK_STEP_MAX] = { max, max_k, max_k }, [RK_STEP_MAX0] = { max0, 0, 0 },
 };
 
-/* Scratch of rk_program_state_new: per step. */
+/* Scratch data of rk_program_state_new, per step. */
 struct planner {
 	const struct rk_program *p;
 	uint32_t *place;
-	uint32_t *last; /* the step of its last use; RK_STEP_NONE: a result */
-	uint32_t *free; /* free registers, a stack */
+	uint32_t *last; /* last step that uses it; RK_STEP_NONE: a result */
+	uint32_t *free; /* stack of free registers */
 	uint32_t nfree, nregisters;
 };
 
@@ -385,7 +392,7 @@ static void give_back(struct planner *w, uint32_t step, uint32_t at)
 {
 	if (step == RK_STEP_NONE || !is_operation(&w->p->steps[step]) || w->last[step] != at)
 		return;
-	w->last[step] = RK_STEP_NONE; /* once, also for x * x */
+	w->last[step] = RK_STEP_NONE; /* only once, also for x * x */
 	w->free[w->nfree++] = w->place[step];
 }
 
@@ -411,12 +418,12 @@ static void place_registers(struct planner *w)
 
 		if (!s->live)
 			continue;
-		/* A number that is a result is written once: its register is never reused. */
+		/* A number that is a result is written once; its register is never reused. */
 		if (s->op == RK_STEP_NUMBER && w->last[i] == RK_STEP_NONE)
 			w->place[i] = w->nregisters++;
 		if (!is_operation(s))
 			continue;
-		/* Before operands are freed: a loop never writes where it reads. */
+		/* Assign before operands are freed, so that a loop never writes to its input. */
 		w->place[i] = w->nfree ? w->free[--w->nfree] : w->nregisters++;
 		give_back(w, s->a, i);
 		give_back(w, s->b, i);
@@ -424,7 +431,7 @@ static void place_registers(struct planner *w)
 	w->nregisters++;
 }
 
-/* Columns get the places after the registers; then the code can be written. */
+/* Columns come after the registers in `places`; then the code can be generated. */
 static void emit_all(struct planner *w, struct rk_program_state *st)
 {
 	const struct rk_program *p = w->p;
@@ -469,7 +476,7 @@ static void fill(double *out, double v)
 		out[i] = v;
 }
 
-/* The memory of the registers, and what is in them before anything runs. */
+/* Allocates the registers and sets their initial contents. */
 static int make_registers(const struct planner *w, struct rk_program_state *st,
 			  struct rk_error *err)
 {
@@ -509,7 +516,7 @@ int rk_program_state_new(const struct rk_program *p, struct rk_program_state **r
 	st->code = rk_calloc(n, sizeof(*st->code));
 	st->columns = rk_calloc(p->ncolumns, sizeof(*st->columns));
 	st->results = rk_calloc(p->nresults, sizeof(*st->results));
-	/* No more registers than steps, and the one that is all NaN. */
+	/* at most one register per step, plus the one that is all NaN */
 	st->places = rk_calloc(n + p->ncolumns + 1, sizeof(*st->places));
 	if (!w.place || !w.last || !w.free || !st->code || !st->columns || !st->results ||
 	    !st->places) {
@@ -550,7 +557,7 @@ void rk_program_run(struct rk_program_state *s, const double *const *columns, si
 	for (size_t c = 0; c < s->ncolumns; c++) {
 		const double *column = columns[s->columns[c]];
 
-		/* Columns are read only; one table serves registers and columns. */
+		/* columns are only read; registers and columns share one table */
 		s->places[s->nregisters + c] = column ? (double *)(uintptr_t)column : none;
 	}
 	for (size_t row = 0; row < n; row += STRIPE) {
