@@ -20,11 +20,11 @@ struct rk_hot {
 	const struct rk_name_style *style;
 	struct rk_hot_cell *cells;
 	size_t n, cap, max;
-	struct rk_index by_key; /* of the cells */
+	struct rk_index by_key; /* indexes the cells */
 	uint64_t turned_away, unnamed;
 	struct rk_keys processes; /* node, rank, pid */
-	struct rk_matrix *names;  /* of kernels, by process and dispatch */
-	/* kernel of the current thread trace rows, and the row before */
+	struct rk_matrix *names;  /* kernel names by process and dispatch */
+	/* kernel of the current thread trace rows, and the previous row */
 	uint32_t kernel;
 	int64_t object, vaddr;
 };
@@ -90,7 +90,10 @@ static bool same_cell(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
 	       a->rest == b->rest;
 }
 
-/* The cell; over the limit the kernel's rest cell, over twice the limit the rest cell of all. */
+/*
+ * Finds the cell. Beyond the limit it is the kernel's rest cell, beyond twice the limit the rest
+ * cell of all kernels.
+ */
 static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell **ret,
 		   struct rk_error *err)
 {
@@ -147,7 +150,7 @@ static struct rk_key3 process_key(const struct rk_batch *b, unsigned node, unsig
 				 rk_batch_int(b, pid, i, -1) };
 }
 
-/* Notes each kernel that has a dispatch id; after the layout, names it. */
+/* First adds each kernel that has a dispatch id; after the layout, sets its name. */
 static int each_kernel(struct rk_hot *h, const struct rk_batch *b, bool named, struct rk_error *err)
 {
 	for (size_t i = 0; i < b->nrows; i++) {
@@ -194,7 +197,7 @@ int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 	return h->names ? each_kernel(h, b, true, err) : 0;
 }
 
-/* By its process: the one of the same node, rank and pid, or the only one. */
+/* Looks in the process with the same node, rank and pid, or in the only process. */
 static int kernel_of(struct rk_hot *h, const struct rk_batch *b, size_t i, uint32_t *ret,
 		     struct rk_error *err)
 {
@@ -329,7 +332,9 @@ static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 		rk_bytes_release(&clean);
 		return rc;
 	}
-	/* addresses rise within a file: this row is from another file, its kernel is unknown */
+	/*
+	 * addresses increase within a file, so this row is from another file with an unknown kernel
+	 */
 	if (object != h->object || key.vaddr < h->vaddr)
 		h->kernel = 0;
 	h->object = object;
@@ -356,7 +361,7 @@ int rk_hot_add(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
 	return rc;
 }
 
-/* ---- the end ---- */
+/* ---- result ---- */
 
 static int by_place(const void *pa, const void *pb)
 {

@@ -19,7 +19,7 @@ static void put_count(struct rk_bytes *out, const char *key, uint64_t v)
 	rk_bytes_printf(out, ",\"%s\":%" PRIu64, key, v);
 }
 
-/* Keys that all have: weight, percent, stalls. */
+/* Keys of all hotspots: weight, percent, stalls. */
 static void put_numbers(struct rk_bytes *out, const struct rk_hotspot *s, enum rk_hotspot_from from,
 			double percent)
 {
@@ -153,7 +153,7 @@ static void hotspots_csv(struct rk_bytes *out, const void *what,
 			csv_row(out, &h->kernels[i], &h->kernels[i].instructions[k]);
 }
 
-/* ---- text: per kernel the hottest instructions and lines ---- */
+/* ---- text: the hottest instructions and lines of each kernel ---- */
 
 enum { REASON = 24, HEAD_REASONS = 5 };
 
@@ -230,13 +230,13 @@ static void put_spot(struct page *p, const struct rk_hotspot *s, size_t columns,
 	rk_bytes_printf(p->out, "%6.2f", s->percent);
 	rk_page_bar(&p->page, most > 0 ? s->percent / most : 0);
 	rk_page_count(&p->page, s->weight, columns);
-	/* host-trap sampling does not know what a wave waits for */
+	/* host-trap sampling does not know what a wave is waiting for */
 	if (p->k->sum.stalled)
 		rk_bytes_printf(p->out, " %6.1f", share(s->stalled, s->weight));
 	else
 		rk_bytes_puts(p->out, "      -");
 	if (p->k->from == RK_FROM_PC_SAMPLES) {
-		/* the most frequent reason, and its share of the samples when there are others */
+		/* the most frequent reason, and its share of the samples if there are others */
 		rk_bytes_put_u8(cell, ' ');
 		if (s->nstalls)
 			rk_put_printable(cell, s->stalls[0].reason,

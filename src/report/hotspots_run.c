@@ -1,4 +1,4 @@
-/* hotspots_run.c - samples and thread traces of a run as hotspots. */
+/* hotspots_run.c - build hotspots from the samples and thread traces of a run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct make {
 	size_t nspots;
 	struct rk_hotspot_stall *stalls; /* room for three per cell */
 	size_t nstalls;
-	uint32_t *reasons; /* per entry of stalls, while a group is built */
+	uint32_t *reasons; /* by entry of stalls, while a group is built */
 };
 
 static bool same_kernel(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
@@ -40,7 +40,7 @@ static bool same_instruction(const struct rk_hot_cell *a, const struct rk_hot_ce
 	return same_line(a, b) && a->vaddr == b->vaddr && a->instruction == b->instruction;
 }
 
-/* The end of the group that begins at i. */
+/* The end of the group that starts at i. */
 static size_t group_end(const struct make *m, size_t i,
 			bool (*same)(const struct rk_hot_cell *, const struct rk_hot_cell *))
 {
@@ -63,8 +63,8 @@ static int by_samples(const void *pa, const void *pb)
 enum { MAX_REASONS = 64 };
 
 /*
- * Sums over the cells from i to end. There are about ten reasons, so a linear search is fast; the
- * limit is for hostile files.
+ * Sums the cells from i to end. There are about ten reasons, so a linear search is fast; the limit
+ * is for hostile files.
  */
 static struct rk_hotspot fold(struct make *m, size_t i, size_t end)
 {
@@ -198,7 +198,9 @@ static void make_kernels(struct make *m)
 	qsort(h->kernels, h->nkernels, sizeof(*h->kernels), by_kernel);
 }
 
-/* Fills *ret (zeroed) except for calls and times; destroy_hotspots frees it, also on failure. */
+/*
+ * Fills *ret (zeroed) except for calls and times. Free it with destroy_hotspots, also on failure.
+ */
 static int make_hotspots(const struct rk_hot_cell *cells, size_t n, const struct rk_strtab *names,
 			 struct rk_hotspots *ret, struct rk_error *err)
 {
@@ -222,7 +224,7 @@ static int make_hotspots(const struct rk_hot_cell *cells, size_t n, const struct
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* Passes each batch of a table to `use` until that returns something other than 0. */
+/* Passes each batch of a table to `use` until it returns something other than 0. */
 static int each_batch(struct rk_run *run, enum rk_table t, uint64_t want,
 		      int (*use)(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err),
 		      struct rk_hot *h, struct rk_error *err)
@@ -254,7 +256,7 @@ static bool has(const struct rk_run *run, enum rk_table t)
 	return rk_run_tables(run) >> t & 1;
 }
 
-/* Names for samples that have only a dispatch id. */
+/* Finds the kernels of samples that only have a dispatch id. */
 static int find_names(struct rk_run *run, struct rk_hot *h, struct rk_error *err)
 {
 	const uint64_t want = rk_hot_wants(RK_KERNELS);
@@ -352,7 +354,7 @@ static int add_trace(struct rk_run *run, struct rk_hotspots *h, struct rk_error 
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	/* the first index of each name among the kernels that have samples, counted from 1 */
+	/* the first index (from 1) of each name among the kernels with samples */
 	for (size_t i = h->nkernels; i-- > 0;) {
 		const char *name = h->kernels[i].name;
 		uint32_t id, *slot = NULL;
@@ -412,7 +414,7 @@ static int hotspots_of(struct rk_run *run, struct rk_hotspots **ret, struct rk_e
 	if ((rc = rk_run_copy_warnings(run, &h->warnings, &h->nwarnings, err)) < 0 ||
 	    (rc = rk_handle_open(RK_HANDLE_HOTSPOTS, h, destroy_hotspots, err)) < 0)
 		goto fail;
-	/* Names and warnings belong to the run: the result keeps it open. */
+	/* The run owns names and warnings, so the result keeps it open. */
 	rk_handle_keep(run);
 	h->kept = run;
 	*ret = h;

@@ -1,4 +1,4 @@
-/* report.c - makes a report from the tables of a run. */
+/* report.c - make a report from the tables of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank 
 	return since / (1 + k->drift_ppm * 1e-6);
 }
 
-/* Over ranks whose clocks are related to each other; exact for a single rank. */
+/* Covers ranks whose clocks are aligned; exact for a single rank. */
 double rk_report_span_ns(const struct rk_report *r)
 {
 	double first = 0, last = 0, span = (double)r->max_end_ns - (double)r->min_start_ns;
@@ -133,7 +133,7 @@ enum by { BY_NOTHING, BY_DEVICE, BY_PROCESS, BY_STREAM, BY_RANK, NBY };
 
 static const char *const by_names[NBY] = { "", "device", "process", "stream", "rank" };
 
-/* The tables whose rows are added up by name. A copy belongs to the device it goes to. */
+/* The tables whose rows are added up by name. A copy belongs to its destination device. */
 static const struct plan {
 	enum rk_table table;
 	enum rk_section section;
@@ -189,10 +189,10 @@ struct work {
 	uint64_t rows[RK_NTABLES];
 	uint64_t stats_rows[RK_NSECTIONS], stats_calls[RK_NSECTIONS];
 	struct rk_agg_counter *counters;
-	struct rk_energy *energy; /* energy of kernels; NULL: none */
+	struct rk_energy *energy; /* energy of the kernels; NULL: none */
 	struct rk_sample_stats samples;
 	struct rk_report_own *own; /* r->kept */
-	struct rk_gather *gather;  /* NULL: less than two ranks */
+	struct rk_gather *gather;  /* NULL: fewer than two ranks */
 	struct rk_report *r;
 };
 
@@ -241,7 +241,7 @@ static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, s
 		line.key = rk_batch_int(b, (unsigned)stats_key[w->by], row, 0);
 	}
 	line.barrier = strcmp(rk_strtab_borrow(names, line.name, NULL), "<barrier packet>") == 0;
-	/* rocprofv3 keeps the square of the total in 64 bits. */
+	/* rocprofv3 keeps the square of the total in 64 bits, which may overflow */
 	if (line.calls > 1 && line.total_ns > UINT32_MAX && isfinite(line.stddev_ns)) {
 		line.stddev_ns = NAN;
 		rk_diag_add(w->ctx->diag, "stats-stddev-wrapped", "", 0, 1,
@@ -310,7 +310,7 @@ static int add_samples(struct work *w, struct rk_error *err)
 	return rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
 }
 
-/* The section is complete: makes its rows and frees the aggregate. */
+/* Finishes a section: makes its rows and frees the aggregate. */
 static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 {
 	struct rk_report *r = w->r;
@@ -405,7 +405,7 @@ static void make_totals(struct work *w)
 		r->sum_duration_ns = rk_add_saturated(r->sum_duration_ns, sec->rows[i].total_ns);
 }
 
-/* One section after the other, so that only one holds its durations in memory. */
+/* Makes one section after the other, so that only one holds its durations in memory. */
 static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 {
 	int key = w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY, rc;
@@ -423,7 +423,7 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 				f = (struct rk_agg_fields){ p->name, p->start, p->duration,
 							    p->key[w->by], p->barrier };
 		}
-		/* Statistics may have a key even if rows of the table do not. */
+		/* statistics may have a key even if the rows of the table do not */
 		if (w->by && f.key < 0)
 			f.key = RK_AGG_ABSENT_KEY;
 		rc = rk_agg_new(&f, w->ctx, &w->aggs[s], err);
@@ -483,7 +483,7 @@ static int report_make(struct work *w, struct rk_error *err)
 			return rc;
 	}
 
-	/* The run.json of an empty run may give the reason. */
+	/* the run.json of an empty run may give the reason */
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		rows += w->rows[t];
 	for (size_t i = 0; !rows && i < run->records.n; i++) {
@@ -564,7 +564,7 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 	rc = rk_handle_open(RK_HANDLE_REPORT, w.r, destroy_report, err);
 	if (rc < 0)
 		goto out;
-	/* Names and files belong to the run: the report keeps it open. */
+	/* The run owns names and files, so the report keeps it open. */
 	rk_handle_keep(run);
 	w.own->run = run;
 	*ret = w.r;

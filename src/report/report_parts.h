@@ -12,7 +12,7 @@
 #include "table/aggregate.h"
 #include "table/source.h"
 
-/* The sections in the order they are shown. */
+/* The sections in display order. */
 enum rk_section {
 	RK_SECTION_KERNELS,
 	RK_SECTION_COPIES,
@@ -25,21 +25,21 @@ enum rk_section {
 
 const char *rk_section_key(enum rk_section s);   /* JSON: "kernels", "copies", ... */
 const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls", ... */
-/* From the first start of a kernel to the last end, on one clock. */
+/* From the first kernel start to the last kernel end, on one clock. */
 double rk_report_span_ns(const struct rk_report *r);
 
 struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
-/* The section for rows of a statistics file about `of` ("kernel", "api", ...). */
+/* The section for a statistics file about `of` ("kernel", "api", ...). */
 enum rk_section rk_section_of_stats(const char *of);
 
-/* Fills *ret (zeroed); names are borrowed from `names`. Freed by rk_free(ret->rows). */
+/* Fills *ret (zeroed); names are borrowed from `names`. Free with rk_free(ret->rows). */
 int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
 		    struct rk_report_section *ret, struct rk_error *err);
 
 /* Sets the energy of the kernels, whose rows are parallel to `rows`. e NULL: no energy. */
 void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
 			   struct rk_report_section *kernels);
-/* Fills *ret (zeroed), and own->numbers. Freed by rk_free(ret->devices), rk_free(own->numbers). */
+/* Fills *ret (zeroed) and own->numbers. Free with rk_free(ret->devices), rk_free(own->numbers). */
 struct rk_report_own;
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
 			  struct rk_report_energy *ret, struct rk_report_own *own,
@@ -47,8 +47,8 @@ int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *nam
 enum { RK_SAMPLE_STATS_MAX = 1 << 14 }; /* quantities of all GPUs; the rest is left out */
 
 struct rk_sample_stat {
-	uint32_t metric, unit, node; /* ids of the run's names */
-	int64_t device;              /* place among the GPUs of its node; -1: not known */
+	uint32_t metric, unit, node; /* name ids of the run */
+	int64_t device;              /* index among the GPUs of its node; -1: unknown */
 	uint64_t n;
 	double min, max, sum;
 };
@@ -58,19 +58,19 @@ struct rk_sample_stats {
 	struct rk_keys keys; /* node, metric and unit, device */
 	struct rk_sample_stat *v;
 	size_t n, cap;
-	uint64_t left_out; /* samples of further quantities */
+	uint64_t left_out; /* samples of quantities beyond the limit */
 };
 
-/* Samples without a time describe the chip, not the run, and are skipped. */
+/* Skips samples without a time: they describe the chip, not the run. */
 int rk_sample_stats_add(struct rk_sample_stats *s, const struct rk_batch *b, struct rk_error *err);
 void rk_sample_stats_release(struct rk_sample_stats *s);
 
 /* One sampled quantity of one GPU. */
 struct rk_report_sample {
-	const char *metric, *unit, *node; /* "" when not known */
-	int64_t device;                   /* place among the GPUs of its node; -1: not known */
+	const char *metric, *unit, *node; /* "" if unknown */
+	int64_t device;                   /* index among the GPUs of its node; -1: unknown */
 	uint64_t samples;
-	double mean, min, max; /* mean NaN: a mean makes no sense */
+	double mean, min, max; /* mean NaN: a mean is meaningless */
 };
 
 /* The private part of a report, rk_report.kept; NULL in reports that tests build. */
@@ -78,28 +78,28 @@ struct rk_report_own {
 	void *run; /* kept open */
 	struct rk_report_sample *samples;
 	size_t nsamples;
-	int64_t *numbers; /* per energy.devices: its device number in kernels; -1: not known */
+	int64_t *numbers; /* by energy.devices: device number in kernels; -1: unknown */
 };
 
-/* Fills the samples of *ret. Freed by rk_free(ret->samples). */
+/* Fills the samples of *ret. Free with rk_free(ret->samples). */
 int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strtab *names,
 			   struct rk_report_own *ret, struct rk_error *err);
 
-rk_form rk_report_json; /* of a struct rk_report; `look` is not used */
-/* The array of hotspots; h NULL: an empty one. */
+rk_form rk_report_json; /* renders a struct rk_report; `look` is not used */
+/* Writes the array of hotspots; empty if h is NULL. */
 void rk_hotspots_json_array(struct rk_bytes *out, const struct rk_hotspots *h);
 
-/* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
+/* Writes "12.34 mJ": four significant digits, nJ to MJ; "-" if it is not finite. */
 void rk_put_energy(struct rk_bytes *out, double joule);
-/* The value of "energy": an object, or null. */
+/* Writes the value of "energy": an object, or null. */
 void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
 		    const struct rk_report_own *own);
-/* The value of "samples": an array. own NULL: it is empty. */
+/* Writes the value of "samples": an array, empty if own is NULL. */
 void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own);
-/* One line for each sampled quantity of each GPU. */
+/* Writes one line per sampled quantity of each GPU. */
 void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
 
-/* The energy of each device, a line each; nothing when it is not known. */
+/* Writes the energy of each device, one line each; nothing if it is unknown. */
 void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
 		    const struct rk_report_own *own);
 

@@ -66,7 +66,7 @@ static void json_row(struct rk_bytes *out, const struct rk_report_row *row, cons
 	rk_bytes_put_u8(out, '}');
 }
 
-/* Between the members of an array, each on its own line. */
+/* Separates the members of an array, each on its own line. */
 static void next_line(struct rk_bytes *out, size_t i)
 {
 	rk_bytes_puts(out, i ? ",\n  " : "\n  ");
@@ -145,7 +145,7 @@ void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_rend
 	rk_bytes_puts(out, "\n}\n");
 }
 
-/* ---- CSV: the kernels, or what a statistics file is about ---- */
+/* ---- CSV: the kernels, or the rows of a statistics file ---- */
 
 static void csv_known(struct rk_bytes *out, int64_t v, bool known)
 {
@@ -205,7 +205,7 @@ static void report_csv(struct rk_bytes *out, const void *what, const struct rk_r
 /* ---- text: aligned tables, hottest first ---- */
 
 enum {
-	WIDE_COLUMNS = 100, /* narrower terminals have no Min and Max */
+	WIDE_COLUMNS = 100, /* narrower terminals get no Min and Max */
 	ERROR_COLUMNS = 6,
 };
 
@@ -332,7 +332,7 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 		else
 			rk_bytes_printf(&p->page.cell, "%.1f", error);
 		rk_page_right(&p->page, ERROR_COLUMNS);
-		calls = (double)row->energy_ns / row->mean_ns; /* calls that were measured */
+		calls = (double)row->energy_ns / row->mean_ns; /* measured calls */
 		energy_cell(p, calls > 0 ? row->energy_j / calls : NAN);
 	}
 	if (w->key)
@@ -417,7 +417,7 @@ static void put_counters(struct page *p)
 		rk_bytes_printf(p->out, "        and %zu more\n", p->r->ncounters - shown);
 }
 
-/* Tables without a section of their own. */
+/* Lists tables without a section. */
 static void put_other_tables(struct page *p)
 {
 	static const char *const in_sections[] = { "kernels", "memcpy",   "memalloc", "api",
@@ -444,7 +444,7 @@ static void put_other_tables(struct page *p)
 		rk_bytes_puts(p->out, "Hottest instructions: rockit report --hotspots\n");
 }
 
-/* The file, or how many, and the names of the readers that were used, each once. */
+/* The file or the number of files, and the names of the readers used, without duplicates. */
 static void put_source(struct page *p)
 {
 	const struct rk_run_file *files = p->r->files;
@@ -490,7 +490,7 @@ static void report_text(struct rk_bytes *out, const void *what, const struct rk_
 		rk_ranks_text(&p.page, r->ranks);
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
-	/* Beyond a number of durations, medians come from a histogram. */
+	/* Beyond a number of durations, medians are computed from a histogram. */
 	if (r->median_error > 0)
 		rk_bytes_printf(out,
 				"Medians of many rows are approximate: error at most %.2g %%\n",

@@ -68,7 +68,7 @@ void rk_sample_stats_release(struct rk_sample_stats *s)
 enum {
 	VALUE_COLUMNS = 12,
 	GPU_COLUMNS_MAX = 40,
-	ALWAYS_SHOWN = 64, /* power and memory of this many GPUs, whatever --top says */
+	ALWAYS_SHOWN = 64, /* power and memory of this many GPUs are shown whatever --top says */
 };
 
 /* Sort order: the most useful quantities first. */
@@ -114,7 +114,7 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 						  .mean = of->sum / (double)of->n,
 						  .min = of->min,
 						  .max = of->max };
-		/* a counter that runs since boot has no useful mean */
+		/* a counter that runs since boot has no meaningful mean */
 		if (!strcmp(v[i].metric, "energy_j"))
 			v[i].mean = NAN;
 	}
@@ -125,7 +125,7 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 	return 0;
 }
 
-/* `before` is the text up to the value: ,"key": */
+/* `before` is the text before the value: ,"key": */
 static void put_name(struct rk_bytes *out, const char *before, const char *text)
 {
 	rk_bytes_puts(out, before);
@@ -138,7 +138,7 @@ static void put_real(struct rk_bytes *out, const char *before, double v)
 	rk_put_number(out, v, "null");
 }
 
-/* Of a device; < 0: not known. */
+/* The number of a device; < 0: unknown. */
 static void put_number(struct rk_bytes *out, const char *before, int64_t v)
 {
 	put_real(out, before, v < 0 ? NAN : (double)v);
@@ -163,7 +163,7 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 	rk_bytes_put_u8(out, ']');
 }
 
-/* The number of a GPU, < 0: not known. */
+/* The number of a GPU; < 0: unknown. */
 static void put_gpu(struct rk_bytes *out, int64_t device)
 {
 	if (device < 0)
@@ -172,7 +172,7 @@ static void put_gpu(struct rk_bytes *out, int64_t device)
 		rk_put_integer(out, device);
 }
 
-/* Bytes in binary units; everything else in its own unit. */
+/* Bytes in binary units; other values in their own unit. */
 static void value_cell(struct rk_page *p, double v, const char *unit)
 {
 	static const char *const sizes[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -376,7 +376,7 @@ void rk_put_energy(struct rk_bytes *out, double joule)
 		rk_bytes_puts(out, "0 J");
 		return;
 	}
-	/* as with times: 999.95 would be printed as 1000 */
+	/* 999.95 would be printed as 1000, as for times */
 	while (u < 5 && fabs(joule) / units[u].size >= 999.95)
 		u++;
 	v = joule / units[u].size;
@@ -429,7 +429,10 @@ void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
 		const struct rk_report_energy_device *d = &e->devices[i];
 		int64_t number = number_of(own, i);
 
-		/* samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)" */
+		/*
+		 * samples number GPUs; kernels often number CPUs along with them: "GPU 0 (device
+		 * 1)"
+		 */
 		rk_bytes_puts(p->out, "  ");
 		rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
 		rk_bytes_puts(p->out, d->node[0] ? " GPU " : "GPU ");

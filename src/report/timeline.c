@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "table/timeline_order.h"
 
-/* Adds the length of [from, to), if any. */
+/* Adds the length of [from, to) if it is not empty. */
 static void extend(int64_t *sum, int64_t from, int64_t to)
 {
 	if (to > from)
@@ -33,8 +33,8 @@ static void add_gap(struct rk_sweep_device *d, int64_t from, int64_t to)
 }
 
 /*
- * The part of s after *until is new time of its kind. Of it, the part before other_until overlaps
- * the other kind. Overlap with a later interval is added when that one is seen.
+ * The part of s after *until is new time of its kind. Of that, the part before other_until overlaps
+ * the other kind. Overlap with a later interval is added when that interval arrives.
  */
 static void cover(struct rk_sweep_device *d, const struct rk_stretch *s, int64_t *until,
 		  int64_t other_until, int64_t *sum)
@@ -61,14 +61,14 @@ bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 	d->last = rk_max_i64(d->last, s->end);
 	d->facts.copies += copy;
 	d->facts.kernels += !copy;
-	if (s->end == s->start) /* takes no time: does not split a gap */
+	if (s->end == s->start) /* no duration: does not split a gap */
 		return true;
 	add_gap(d, rk_max_i64(d->kernels_until, d->copies_until), s->start);
 	if (copy) {
 		cover(d, s, &d->copies_until, d->kernels_until, &d->facts.copy_ns);
 		return true;
 	}
-	/* Thousands of overlapping kernels may add up to more than 64 bits hold. */
+	/* thousands of overlapping kernels may add up to more than 64 bits can hold */
 	d->facts.kernel_ns = rk_add_saturated(d->facts.kernel_ns, s->end - s->start);
 	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
 	if (s->queue == RK_QUEUE_NONE)
@@ -116,7 +116,7 @@ bool rk_sweep_finish(struct rk_sweep *w)
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the span between any two ends fits in 64 bits. */
+/* So that the difference between any two times fits in 64 bits. */
 #define TIME_MAX (INT64_MAX / 2)
 
 enum { UNKNOWN = -1 };
@@ -125,10 +125,10 @@ struct rk_timeline {
 	struct rk_context *ctx;
 	struct rk_order *order;
 	struct rk_keys devices;            /* node, rank, device */
-	struct rk_keys queues;             /* device's number (streams: -1 - number), pid, queue */
-	bool kernels[RK_TIMELINE_DEVICES]; /* per device: has some */
-	uint64_t far, no_device, no_queue; /* rows */
-	/* which ends of a copy are devices, by its direction */
+	struct rk_keys queues;             /* device index (for streams: -1 - index), pid, queue */
+	bool kernels[RK_TIMELINE_DEVICES]; /* by device: it has kernels */
+	uint64_t far, no_device, no_queue; /* counts of rows */
+	/* which ends of a copy are devices, cached for its direction */
 	uint32_t direction;
 	bool from, to;
 };
@@ -300,7 +300,10 @@ int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_e
 	return rc;
 }
 
-/* The device of copies that name none: the only one with kernels on their node and rank, else itself. */
+/*
+ * The device for copies that name none: the only one with kernels on their node and rank, else
+ * itself.
+ */
 static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 {
 	const struct rk_key3 *k = &t->devices.v[device];
@@ -371,7 +374,7 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 			snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
 		if (k->c != UNKNOWN)
 			snprintf(device, sizeof(device), "device %" PRId64, k->c);
-		/* cut a long node name, but never inside a UTF-8 character */
+		/* truncate a long node name, but never inside a UTF-8 character */
 		room = sizeof(facts[i].name) - 2 - strlen(rank) - strlen(device);
 		len = rk_utf8_valid(node, rk_min(strlen(node), room));
 		snprintf(facts[i].name, sizeof(facts[i].name), "%.*s%s%s%s", (int)len, node,
