@@ -131,7 +131,7 @@ static double room_at(const struct limits *h, double b)
 	return hi_of(h, b) - lo_of(h, b);
 }
 
-/* The last slope between `good` and `bad` that still has room. */
+/* The slope between `good` and `bad` at which the room ends; `bad` itself if that has room. */
 static double last_good(const struct limits *h, double good, double bad)
 {
 	if (room_at(h, bad) >= 0)

@@ -15,7 +15,9 @@
 
 enum { MEMBERS_MAX = 1 << 16 };
 
-/* On one machine, the boot clock and the wall clock do not differ by more than this over a run. */
+/*
+ * On one machine, the boot clock and the wall clock do not drift apart or step by more than this.
+ */
 static const int64_t same_boot_ns = INT64_C(2000000000);
 
 /* ---- members ---- */

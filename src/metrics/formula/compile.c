@@ -184,7 +184,7 @@ static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how
 					       [RK_HOW_MIN] = RK_STEP_MIN,
 					       [RK_HOW_MAX] = RK_STEP_MAX,
 					       [RK_HOW_AVR] = RK_STEP_ADD };
-	struct element *v, *counts; /* counts: as steps, the size of each group */
+	struct element *v, *counts; /* counts: `step` holds the size of each group */
 	size_t n = 0;
 	uint32_t count;
 	int rc;

@@ -238,7 +238,7 @@ enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 	while (n.len && of_unit(n.p[n.len - 1]))
 		n.len--;
 	n = rk_csv_trim(n.p, n.len);
-	/* a unit is a few letters, not a sentence that happens to follow a number */
+	/* a unit is a few letters, not a whole sentence */
 	if (c.len - n.len > 8 || rk_num_f64(n.p, n.len, ret) != RK_NUM_OK)
 		return RK_VALUE_BAD;
 	return RK_VALUE_OK;
