@@ -1,4 +1,4 @@
-/* diff.c - makes profiles of runs, compares two sides of them and judges the difference. */
+/* diff.c - make profiles of runs, compare two sides and judge the difference. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* ---- what is missing from a run, according to its warnings and run.json ---- */
 
-/* Prefixes of warning kinds that mean an unknown number of lost rows. */
+/* Prefixes of warning kinds for an unknown number of lost rows. */
 static const char *const losses[] = {
 	"damaged-",           "cut-",        "truncated-",      "lost-",
 	"dropped-",           "unclean-",    "overwritten-",    "unreadable-",
@@ -34,7 +34,7 @@ static const char *const slips_of[] = {
 	"range-end-", "unknown-record", "unclosed-slice", "unmatched-end",
 };
 
-static const double SLIPS_MAX = 0.001; /* of the rows */
+static const double SLIPS_MAX = 0.001; /* share of the rows */
 
 static bool begins(const char *kind, const char *const *words, size_t n)
 {
@@ -46,7 +46,10 @@ static bool begins(const char *kind, const char *const *words, size_t n)
 
 #define BEGINS(kind, words) begins(kind, words, sizeof(words) / sizeof((words)[0]))
 
-/* The folders of a file, from the inside out: a run's tables are in it, raw files deeper. */
+/*
+ * Visits the folders of a file from the inside out: a run's tables are directly in it, raw files
+ * are deeper.
+ */
 static int records_above(const char *path, struct rk_list *seen, struct rk_error *err)
 {
 	size_t len = strlen(path);
@@ -89,7 +92,7 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 		struct rk_tree *t = NULL;
 		int64_t status = 0;
 
-		/* ignore a file of that name that is not such a record */
+		/* ignore a file with that name that is not a run record */
 		if (rk_run_json_load(path, &t, &ignored) < 0) {
 			if (ignored.code != RK_E_NOMEM)
 				continue;
@@ -116,7 +119,7 @@ out:
 
 /*
  * Call after the tables were read, with `rows` kernels in them. Adds a sentence for each reason to
- * believe that they are incomplete; to `slips` if less than one row in a thousand was lost.
+ * believe that they are incomplete; it goes to `slips` if less than one row in a thousand was lost.
  */
 static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t rows,
 		      struct rk_list *doubts, struct rk_list *slips, struct rk_error *err)
@@ -154,7 +157,7 @@ static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t r
 	return 0;
 }
 
-/* With a larger share of kernels without times, totals are not comparable. */
+/* If a larger share of kernels has no times, totals are not comparable. */
 #define UNTIMED_MAX 0.01
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
@@ -177,7 +180,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	rc = rk_members_find(run, &ranks, err);
 	if (rc < 0)
 		goto out;
-	/* with several ranks we know the machines; node names are less reliable */
+	/* with several ranks the machines are known; node names are less reliable */
 	if (ranks.n <= 1) {
 		rc = rk_run_check_clocks(run, err);
 		if (rc < 0)
@@ -240,7 +243,7 @@ int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct
 
 /* ---- sides and doubts ---- */
 
-/* The result and what it owns. */
+/* The result and everything it owns. */
 struct result {
 	struct rk_diff d;
 	struct rk_list texts, doubts, labels_a, labels_b;
@@ -262,7 +265,7 @@ static struct rk_diff_side side_of(const struct rk_side *s, struct rk_list *labe
 	return ret;
 }
 
-/* Adds what was found while each run was read. */
+/* Adds the doubts found while each run was read. */
 static void add_doubts(struct rk_list *out, const struct rk_side *s, const char *side, bool slips)
 {
 	for (size_t r = 0; r < s->runs; r++) {
@@ -310,7 +313,7 @@ static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, char si
 		rk_list_addf(out, "%zu of %zu ranks have kernels only in %c", n, d->ranks.n, side);
 }
 
-/* Lists everything that is incomplete. The first reason not to judge; NULL: none. */
+/* Everything that is incomplete, and the first reason not to judge (NULL: none). */
 struct reasons {
 	const char *gate, *structure;
 };
@@ -358,7 +361,7 @@ static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason
 	snprintf(d->reason, sizeof(d->reason), "%s", reason);
 }
 
-/* Growth beyond the gate. With several runs it must also be significant at 99 %. */
+/* Is the growth beyond the gate? With several runs it must also be significant at 99 %. */
 static void judge_gate(struct rk_diff_work *w, const char *doubt)
 {
 	struct rk_diff *d = w->d;
@@ -386,7 +389,10 @@ static void judge_gate(struct rk_diff_work *w, const char *doubt)
 	}
 }
 
-/* Each run of B must equal some run of A. Reports the first one that does not, against the first run of A. */
+/*
+ * Each run of B must equal some run of A. Reports the first one that does not, compared with the
+ * first run of A.
+ */
 static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 {
 	const struct rk_profile *first = w->a.profiles[0], *shown = w->b.profiles[0];
@@ -408,7 +414,10 @@ static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 			shown = w->b.profiles[i];
 	}
 	w->d->structure.asked = true;
-	/* runs of A may differ from each other, so compare the run of B with itself */
+	/*
+	 * runs of A may differ from each other: if B equals one of them, compare the run of B with
+	 * itself
+	 */
 	rc = rk_structure_compare(alike ? shown : first, shown, &w->d->structure, err);
 	w->d->structure.launches_a = first->calls;
 	return rc;
@@ -483,7 +492,7 @@ static int compare(struct rk_diff_work *w, struct result *r, const struct rk_dif
 		enum rk_diff_verdict first = d->verdict;
 		char reason[sizeof(d->reason)];
 
-		/* beyond takes precedence over unknown, and unknown over within */
+		/* "beyond" takes precedence over "unknown", and "unknown" over "within" */
 		memcpy(reason, d->reason, sizeof(reason));
 		judge_gate(w, why.gate);
 		if (first == RK_DIFF_BEYOND ||
@@ -538,7 +547,7 @@ out:
 	return rc;
 }
 
-/* All of them, or none when one is not a profile. */
+/* Uses all profiles, or none if one is not valid. */
 static int use_profiles(const struct rk_profile *const *p, size_t n, const char *fn,
 			struct rk_error *err)
 {

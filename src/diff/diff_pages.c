@@ -330,7 +330,7 @@ void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d)
 
 enum { ROWS_SHOWN = 20, NAME_SHOWN = 120 };
 
-/* Names are hostile text: nothing in them may become markup, a link, or a column. */
+/* Names are untrusted: nothing in them may become markup, a link, or a column. */
 static void md_text(struct rk_bytes *out, const char *s)
 {
 	struct rk_bytes safe;

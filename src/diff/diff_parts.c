@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/num.h"
 
-/* For few degrees of freedom t comes from a table, else from an expansion around the normal z. */
+/*
+ * For few degrees of freedom t comes from a table, otherwise from an expansion around the normal z.
+ */
 static double student(double df, double z, const double *few)
 {
 	double z2 = z * z, v = 1 / df;
@@ -45,7 +47,7 @@ double rk_pooled_error(const struct rk_sample *a, const struct rk_sample *b, dou
 	return sqrt((a->squares + b->squares) / df * (1 / a->n + 1 / b->n));
 }
 
-/* Noise of values with one sample per run; NaN without several runs on a side. */
+/* Noise of values with one sample per run; NaN unless a side has several runs. */
 static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b)
 {
 	double df, error = rk_pooled_error(a, b, &df);
@@ -56,9 +58,9 @@ static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b
 }
 
 /*
- * How much the mean of one kernel's dispatches may differ by chance: from the spread of its dispatches of
- * equal grid, or from the spread between runs if there are several; the larger one. NaN: unknown. (fmax
- * returns the other value if one is NaN.)
+ * How much the mean of one kernel's dispatches may differ by chance: from the spread of its
+ * dispatches with equal grids, or from the spread between runs if there are several; the larger of
+ * the two. NaN: unknown. (fmax returns the other value if one is NaN.)
  */
 static double noise_of_mean(const struct rk_side_name *a, const struct rk_side_name *b)
 {
@@ -110,7 +112,10 @@ static int by_shape(const void *pa, const void *pb)
 	return (a->shape.items > b->shape.items) - (a->shape.items < b->shape.items);
 }
 
-/* The number of shapes of a name, and with `out` the list of them; b: as calls of B. */
+/*
+ * The number of shapes of a name, and with `out` the list of them. b: store the calls as those of
+ * B.
+ */
 static size_t list_shapes(const struct rk_profile *p, const struct rk_profile_name *n, bool b,
 			  struct rk_shape_count *out)
 {
@@ -166,7 +171,7 @@ enum gpu_part { APPEARED, VANISHED, SPEED, CALLS, GPU_PARTS };
 
 __extension__ typedef unsigned __int128 u128;
 
-/* t of `more` calls, scaled to `few` of them. */
+/* Scales the time t of `more` calls to `few` calls. */
 static int64_t scaled(int64_t t, uint64_t few, uint64_t more)
 {
 	return more ? (int64_t)(((u128)(uint64_t)t * few + more / 2) / more) : 0;
@@ -179,7 +184,7 @@ static void part_add(struct rk_diff_part *p, int64_t a, int64_t b)
 	p->delta_ns += b - a;
 }
 
-/* The result's own copy of a text; "" when out of memory, see w->texts.bad. */
+/* A copy of a text owned by the result; "" if out of memory, see w->texts.bad. */
 static const char *own(struct rk_diff_work *w, const char *text)
 {
 	rk_list_add(&w->texts, text);
@@ -227,14 +232,17 @@ static bool is_significant(const struct rk_diff_work *w, const struct rk_pair *p
 		return false;
 	if (fabs((double)k->speed_ns) > k->noise_ns)
 		return true;
-	/* Single runs: the intervals of the medians are apart, and moved in the direction of the mean. */
+	/*
+	 * Single runs: the intervals of the medians must not overlap, and must differ in the
+	 * direction of the mean.
+	 */
 	if (w->a.runs > 1 || w->b.runs > 1)
 		return false;
 	return (k->speed_ns > 0 && p->a->median_high_ns < p->b->median_low_ns) ||
 	       (k->speed_ns < 0 && p->b->median_high_ns < p->a->median_low_ns);
 }
 
-/* Also adds the parts of the pair to the parts of the whole. */
+/* Also adds the pair's parts to the parts of the whole. */
 static void kernel_make(struct rk_diff_work *w, const struct rk_pair *p, struct rk_diff_kernel *k,
 			struct rk_diff_part *parts)
 {
@@ -290,7 +298,7 @@ static int larger_first(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-/* Kernels that changed come first. */
+/* Sorts kernels that changed first. */
 static int by_change(const void *pa, const void *pb)
 {
 	const struct rk_diff_kernel *a = &((const struct ordered *)pa)->k;
@@ -309,7 +317,7 @@ static int by_change(const void *pa, const void *pb)
 	return order;
 }
 
-/* ---- grids of kernels that both sides have ---- */
+/* ---- grids of kernels on both sides ---- */
 
 static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct rk_pair *p,
 		     struct rk_error *err)
@@ -345,7 +353,7 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 	return rc;
 }
 
-/* Only if both runs recorded how kernels were launched. */
+/* Only true if both runs recorded how kernels were launched. */
 static bool has_shape(const struct rk_side_name *n)
 {
 	return n && (n->work >= 0 || n->block >= 0);
@@ -380,7 +388,7 @@ static int make_kernels(struct rk_diff_work *w, struct rk_error *err)
 	return rc;
 }
 
-/* ---- wholes ---- */
+/* ---- totals ---- */
 
 static void whole_make(struct rk_diff_whole *whole, bool known, int64_t a, int64_t b, double noise)
 {
@@ -459,7 +467,9 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 	rc = make_kernels(w, err);
 	if (rc < 0)
 		return rc;
-	/* No copies can be a real difference. No API calls only means that they were not recorded. */
+	/*
+	 * no copies can be a real difference; no API calls only means that they were not recorded
+	 */
 	rc = make_lines(w, &a->copies, &b->copies, a->copies.known || b->copies.known, &d->copies,
 			&d->copy, err);
 	if (rc < 0)
@@ -475,7 +485,7 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 	}
 	whole_make(&d->gpu, true, a->total_ns, b->total_ns, noise_of_total(a, b));
 
-	d->wall = d->gpu; /* its parts are the first ones */
+	d->wall = d->gpu; /* its parts come first */
 	wall_part(&d->wall, "overlap", ta->kernels + ta->unplaced - a->total_ns,
 		  tb->kernels + tb->unplaced - b->total_ns);
 	wall_part(&d->wall, "unplaced", -ta->unplaced, -tb->unplaced);

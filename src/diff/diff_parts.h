@@ -23,18 +23,21 @@ struct rk_diff_work {
 	struct rk_side a, b;
 	struct rk_pair *pairs;
 	size_t npairs;
-	struct rk_list texts; /* owned by the result later */
+	struct rk_list texts; /* ownership moves to the result at the end */
 	struct rk_diff *d;
 };
 
-/* Needs w->a, b and pairs. Fills kernels, grids, gpu, wall, copy, api and their lines of w->d. */
+/*
+ * Needs w->a, w->b and the pairs. Fills kernels, grids, gpu, wall, copy, api and their lines of
+ * w->d.
+ */
 int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err);
 
-/* ---- how much of a change is chance ---- */
+/* ---- how much of a change is due to chance ---- */
 
 /*
- * Student's t: the deviation of a mean, in standard errors, that is exceeded in 1 of 100 cases: on either
- * side (rk_t99) or on one side (rk_t99_above). df >= 1; accurate to 4 % or better.
+ * Student's t: the deviation of a mean, in standard errors, that is exceeded in 1 of 100 cases: in
+ * either direction (rk_t99) or upwards (rk_t99_above). df >= 1; accurate to 4 % or better.
  */
 double rk_t99(double df);
 double rk_t99_above(double df);
@@ -53,8 +56,8 @@ struct rk_shape_count {
 	uint64_t a, b;
 };
 /*
- * The shapes of a name of profile pa and one of pb (either may be NULL), each once. The caller frees *ret
- * with rk_free.
+ * The shapes of a name in profile pa and of one in pb (either may be NULL), without duplicates. The
+ * caller frees *ret with rk_free.
  */
 int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a,
 		    const struct rk_profile *pb, const struct rk_profile_name *b,
@@ -63,8 +66,8 @@ int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a
 /* ---- what two runs did, independent of speed (diff_structure.c) ---- */
 
 /*
- * Adds differences to ret->findings, and queues of both sides to ret->queues. The profiles must have been
- * made with their structure. Free with rk_structure_release, also after a failure.
+ * Adds differences to ret->findings, and the queues of both sides to ret->queues. The profiles must
+ * include their structure. Free with rk_structure_release, also after a failure.
  */
 int rk_structure_compare(const struct rk_profile *a, const struct rk_profile *b,
 			 struct rk_diff_structure *ret, struct rk_error *err);

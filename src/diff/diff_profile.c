@@ -1,4 +1,4 @@
-/* diff_profile.c - sums of the kernels of a run, from batches of rows; see diff_profile.h. */
+/* diff_profile.c - sums over the kernels of a run, from batches of rows; see diff_profile.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* As in timeline.c: the span between any two ends fits into 64 bits. */
+/* As in timeline.c: the difference between any two times fits in 64 bits. */
 #define START_MAX (INT64_MAX / 2)
 
 /* ---- grids and blocks of launches, by kernel ---- */
 
-/* The six columns of a batch, and those of work-items. */
+/* The six columns of a batch, and those with work-items. */
 struct shape_columns {
 	struct rk_column grid[3], block[3], items[3];
 	bool whole; /* every row has grid and block */
@@ -46,14 +46,17 @@ static struct rk_shape shape_at(const struct shape_columns *c, size_t row)
 	}
 	if (s.n[3] >= 0 || !rk_column_has(&c->items[0], row))
 		return s;
-	/* The runtime chose the block and may choose another next time: compare only the work-items. */
+	/*
+	 * The runtime chose the block and may choose another one next time: compare only the
+	 * work-items.
+	 */
 	s.items = 1;
 	for (unsigned i = 0; i < 3; i++)
 		s.n[i] = cell(&c->items[i], row);
 	return s;
 }
 
-/* *ret is the index of the shape of this name; RK_SHAPE_NONE beyond the limit. */
+/* *ret is the index of the shape for this name; RK_SHAPE_NONE beyond the limit. */
 static int find_shape(struct rk_profiler *p, uint32_t name, const struct rk_shape *s, uint32_t *ret,
 		      struct rk_error *err)
 {
@@ -204,8 +207,8 @@ static int lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_
 		int rc;
 
 		/*
-		 * Synchronisation on a queue has its own name. Texts of program markers ("loss 0.31")
-		 * differ in every run, so those are counted by kind.
+		 * Synchronisation on a queue has its own name. Texts of program markers ("loss
+		 * 0.31") differ in every run, so those are counted by kind.
 		 */
 		if (t->kind == RK_LINES_MARKERS) {
 			uint32_t kind = rk_batch_id(b, RK_R_KIND, i);
@@ -222,7 +225,7 @@ static int lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_
 	return 0;
 }
 
-/* Counts a kernel of a rank. Rows of a rank are usually consecutive. */
+/* Counts a kernel for a rank. Rows of a rank are usually consecutive. */
 static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
 			  struct rk_error *err)
 {
@@ -252,10 +255,10 @@ static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
 /* ---- launches by queue ---- */
 
 /*
- * A queue here is a stream of a device in a process (or a queue, if streams are not recorded). Its
- * launches are sorted by dispatch id, which is the order of submission and does not depend on speed; if
- * there are no ids, by start. Two runs are compared by the contents of their queues: queue numbers, and
- * how kernels of different queues interleave, vary by chance.
+ * Here a queue is a stream of a device in a process (or a queue, if streams are not recorded). Its
+ * launches are sorted by dispatch id, which is the order of submission and does not depend on
+ * speed; if there are no ids, by start. Two runs are compared by the contents of their queues,
+ * because queue numbers, and how kernels of different queues interleave, vary by chance.
  */
 
 static int launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t shape,
@@ -375,7 +378,7 @@ uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 
 /* ---- names ---- */
 
-/* The index of a name, created if new; beyond the limit all share one. */
+/* The index of a name, which is added if it is new; beyond the limit all names share one. */
 static int name_of(struct rk_profiler *p, uint32_t id, uint32_t *ret, struct rk_error *err)
 {
 	static const char rest[] = "(names past the limit)";
@@ -438,9 +441,9 @@ static int shape_add(struct rk_profiler *p, uint32_t name, const struct rk_shape
 }
 
 /*
- * Adds a row to the timeline; counts a kernel as unplaced if it has no valid start. The timeline only
- * needs to know when any kernel ran. So kernels that touch or overlap the previous one are merged into
- * one stretch; a busy GPU has few of them.
+ * Adds a row to the timeline; counts a kernel as unplaced if it has no valid start. The timeline
+ * only needs to know when any kernel ran, so kernels that touch or overlap the previous one are
+ * merged into one stretch; a busy GPU has few of them.
  */
 static int place(struct rk_profiler *p, const struct rk_column *start, size_t row, int64_t duration,
 		 uint32_t queue, struct rk_error *err)
@@ -514,7 +517,7 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 		c.whole &= c.grid[i].data && !c.grid[i].valid && c.block[i].data &&
 			   !c.block[i].valid;
 	}
-	/* beyond the limit of durations kept singly, use histograms */
+	/* beyond the limit of individual durations, use histograms */
 	p->held += b->nrows;
 	if (!p->store.folded && p->held > RK_MEDIAN_EXACT_MAX) {
 		p->store.folded = true;
@@ -535,7 +538,7 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 	return 0;
 }
 
-/* ---- ready-made statistics ---- */
+/* ---- statistics computed by the profiler ---- */
 
 static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
@@ -569,7 +572,10 @@ static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_
 		rk_profile_add(&n->stats_total, total);
 		if (rk_column_has(spread, i))
 			stddev = ((const double *)spread->data)[i];
-		/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
+		/*
+		 * rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev
+		 * wrong
+		 */
 		if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
 			n->stats_squares += stddev * stddev * (double)calls;
 			n->stats_free += (double)(calls - 1);

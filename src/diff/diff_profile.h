@@ -1,6 +1,6 @@
 /*
- * diff_profile.h - one run prepared for a comparison: sums by name, by grid and over time, made from
- * batches in any order and in bounded memory.
+ * diff_profile.h - one run prepared for a comparison: sums by name, by grid and over time, made
+ * from batches in any order and in bounded memory.
  */
 #ifndef RK_DIFF_PROFILE_H
 #define RK_DIFF_PROFILE_H
@@ -9,47 +9,51 @@
 #include "rockit/diff.h"
 #include "table/source.h"
 
-/* Beyond these limits rows share one name, or are left out of the sequences, and a doubt is added. */
+/*
+ * Beyond these limits rows share one name, or are left out of the sequences, and a doubt is added.
+ */
 enum {
 	RK_PROFILE_NAMES = 1 << 16,
 	RK_PROFILE_SHAPES = 1 << 17,
 	RK_PROFILE_QUEUES = 1 << 16,
 	RK_PROFILE_LINES = 1 << 14,
-	RK_PROFILE_SYMBOLS = 2 << 20, /* kept of all sequences, to find where two differ */
+	RK_PROFILE_SYMBOLS = 2 << 20, /* max symbols of all sequences, to find where two differ */
 };
 
-/* Totals are limited to this, so differences and sums of differences cannot overflow. */
+/* Totals saturate here, so that differences and sums of differences cannot overflow. */
 #define RK_PROFILE_TIME_MAX (INT64_MAX / 8)
 
 /* How a kernel was launched. */
 struct rk_shape {
-	int32_t n[6];  /* grid and block; -1: not known */
-	int32_t items; /* 1: the first three are work-items, the block was left to the runtime */
+	int32_t n[6];  /* grid and block; -1: unknown */
+	int32_t items; /* 1: the first three are work-items, because the runtime chose the block */
 };
 
 struct rk_profile_shape {
 	struct rk_shape shape;
 	uint32_t name; /* index in names */
-	uint32_t next; /* of the same name: index + 1 */
+	uint32_t next; /* next shape of the same name: index + 1 */
 	uint64_t calls;
-	/* launches with a duration: their number, and sums of differences from the first */
+	/*
+	 * launches with a duration: their number, and sums of differences from the first duration
+	 */
 	uint64_t timed;
 	int64_t first_ns;
 	double sum, squares;
-	uint64_t hash; /* of name and shape, the same in every process */
+	uint64_t hash; /* hash of name and shape, the same in every process */
 };
 
 struct rk_profile_name {
 	char *text;
 	uint64_t calls, timed;
 	int64_t total_ns;
-	double median_ns, mad_ns; /* NaN: not known */
+	double median_ns, mad_ns; /* NaN: unknown */
 	/* 99 % confidence interval of the median, for any distribution of durations */
 	double median_low_ns, median_high_ns;
 	/* squared deviations of durations from the mean of their shape, and degrees of freedom */
 	double squares, free;
-	uint32_t shapes; /* the first, index + 1 */
-	uint32_t common; /* the shape that most launches have, index + 1 */
+	uint32_t shapes; /* first shape, index + 1 */
+	uint32_t common; /* the most frequent shape, index + 1 */
 };
 
 /* Calls, bytes and time of one direction, function or kind of marker. */
@@ -60,12 +64,12 @@ struct rk_profile_line {
 };
 
 struct rk_profile_lines {
-	struct rk_profile_line *v; /* by name */
+	struct rk_profile_line *v; /* sorted by name */
 	size_t n;
-	bool known; /* the run has such a table */
+	bool known; /* the run has this table */
 };
 
-/* wall == kernels + copies - both + idle, and kernels is the time in which some kernel ran. */
+/* wall == kernels + copies - both + idle; kernels is the time in which any kernel ran. */
 struct rk_profile_time {
 	bool known;
 	int64_t wall, kernels, copies, both, idle;
@@ -75,28 +79,28 @@ struct rk_profile_time {
 
 struct rk_profile_queue {
 	uint64_t hash, length;
-	size_t first, kept; /* in symbols */
+	size_t first, kept; /* range in symbols */
 };
 
 struct rk_profile {
 	char *label;
-	struct rk_profile_name *names; /* by text */
+	struct rk_profile_name *names; /* sorted by text */
 	size_t nnames;
 	struct rk_profile_shape *shapes;
 	size_t nshapes;
 	uint64_t calls, timed;
 	int64_t total_ns;
-	bool rows; /* single kernels were read, not only statistics of them */
+	bool rows; /* individual kernels were read, not only statistics */
 	struct rk_profile_time time;
 	struct rk_profile_lines copies, api, markers;
-	struct rk_profile_lines ranks; /* kernels of each, where rows have it */
+	struct rk_profile_lines ranks; /* kernels per rank, if rows have it */
 	bool structure;
-	struct rk_profile_queue *queues; /* by hash and length */
+	struct rk_profile_queue *queues; /* sorted by hash and length */
 	size_t nqueues;
-	uint32_t *symbols; /* shapes, queue by queue, in the order of their launch */
+	uint32_t *symbols; /* shapes, queue by queue, in launch order */
 	size_t nsymbols;
-	struct rk_list doubts; /* incomplete data of unknown amount */
-	struct rk_list slips;  /* single lost rows, too few to matter for times */
+	struct rk_list doubts; /* reasons why an unknown amount of data is missing */
+	struct rk_list slips;  /* single lost rows, too few to affect times */
 };
 
 /* ---- making one ---- */
@@ -106,25 +110,28 @@ struct rk_profiler;
 /* ctx is borrowed: names, warnings, temporary files. */
 int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
 		    struct rk_error *err);
-/* Limits that tests make small: rows in memory while sorting, symbols kept. Before the first row. */
+/*
+ * For tests: limits the rows in memory while sorting, and the symbols kept. Call before the first
+ * row.
+ */
 int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct rk_error *err);
 /* The columns of a table that we need; 0: none. */
 uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t);
 int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err);
-/* Once, after all batches; does not free `p`. The caller frees *ret with rk_profile_free. */
+/* Call once, after all batches; does not free `p`. The caller frees *ret with rk_profile_free. */
 int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
 		       struct rk_error *err);
 void rk_profiler_free(struct rk_profiler *p); /* NULL is fine */
 
-/* Two lists side by side, both sorted by name. The name is the first member of an element. */
+/* Merges two lists sorted by name. The name is the first member of an element. */
 struct rk_merge {
 	const void *a;
-	size_t na; /* what is left of the list */
+	size_t na; /* remaining elements */
 	const void *b;
 	size_t nb;
 	size_t size;       /* of one element */
 	const void *none;  /* replaces an element that a list does not have */
-	const void *x, *y; /* the elements of `name` */
+	const void *x, *y; /* the elements with `name` */
 	const char *name;
 };
 
@@ -133,7 +140,7 @@ struct rk_merge {
 		a, na, b, nb, sizeof(*(a)), none, NULL, NULL, NULL \
 	}
 
-/* False at the end of both. */
+/* False at the end of both lists. */
 bool rk_merge_next(struct rk_merge *m);
 
 /* Order of two struct rk_profile_queue by hash and length, for qsort. */

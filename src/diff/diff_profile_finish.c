@@ -9,7 +9,7 @@
 #include "diff/diff_profile_impl.h"
 #include "report/timeline.h"
 
-/* Number of durations sampled (evenly) for a spread; more would not make it better. */
+/* Number of durations sampled (evenly) for a spread; more would not improve it. */
 enum { SAMPLES = 1024, SAMPLES_LEAST = 8 };
 
 /* ---- spread ---- */
@@ -36,9 +36,9 @@ static size_t take(const struct rk_durations_chunk *c, uint64_t step, uint64_t *
 }
 
 /*
- * The number of values below the true median is binomial (n coin tosses): it is within 1.288 * sqrt(n) of
- * n / 2 in 99 of 100 cases. This assumes nothing about the distribution: for a kernel that takes 10 us
- * and 20 us in turns the interval is 10 to 20.
+ * The number of values below the true median is binomial (n coin tosses): it is within 1.288 *
+ * sqrt(n) of n / 2 in 99 of 100 cases. This assumes nothing about the distribution: for a kernel
+ * that takes 10 us and 20 us in turns the interval is 10 to 20.
  */
 static void spread(const struct rk_durations *t, struct rk_profile_name *n)
 {
@@ -56,7 +56,10 @@ static void spread(const struct rk_durations *t, struct rk_profile_name *n)
 		n->median_low_ns = (double)v[(have - 1) / 2 - reach];
 		n->median_high_ns = (double)v[have / 2 + reach];
 	}
-	/* half of the values are nearer to the median, which may be between two integers, than mad_ns */
+	/*
+	 * half of the values are closer than mad_ns to the median, which may be between two
+	 * integers
+	 */
 	twice = (uint64_t)(2 * n->median_ns);
 	for (size_t i = 0; i < have; i++)
 		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];
@@ -90,7 +93,7 @@ static int give_name(struct rk_profiler *p, struct rk_profiler_name *n, struct r
 	return 0;
 }
 
-/* Unlike rk_hash_bytes this is the same in every process, because it is printed. */
+/* Unlike rk_hash_bytes this is the same in every process, because we print it. */
 static uint64_t stable_hash(const void *bytes, size_t len, uint64_t hash)
 {
 	const uint8_t *b = bytes;
@@ -107,7 +110,7 @@ static int by_text(const void *pa, const void *pb, void *arg)
 	return strcmp(names[*(const uint32_t *)pa].text, names[*(const uint32_t *)pb].text);
 }
 
-/* Names in order of their text; shapes follow. */
+/* Sorts names by their text; the shapes are updated. */
 static int sort_names(struct rk_profile *p, struct rk_error *err)
 {
 	size_t n = p->nnames;
@@ -176,7 +179,7 @@ static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_e
 
 /* ---- time ---- */
 
-/* All devices on one timeline: busy if something runs anywhere. */
+/* Puts all devices on one timeline: busy if anything runs anywhere. */
 static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct rk_error *err)
 {
 	struct rk_sweep_device device = { .begun = false };
@@ -288,7 +291,7 @@ struct kept {
 	size_t n, cap_queue, cap_symbol;
 };
 
-/* Counting sort: each queue's symbols together, in their order. */
+/* Counting sort: puts each queue's symbols together, in their order. */
 static int place_symbols(const struct kept *k, struct rk_profile *p, struct rk_error *err)
 {
 	size_t at = 0;
@@ -367,7 +370,7 @@ out:
 	return rc;
 }
 
-/* ---- the whole ---- */
+/* ---- all parts ---- */
 
 static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {

@@ -9,7 +9,6 @@
 #include "base/num.h"
 #include "table/stages.h"
 
-/* Adds a value. */
 static void sample_add(struct rk_sample *s, double v)
 {
 	double d = v - s->mean;
@@ -19,7 +18,7 @@ static void sample_add(struct rk_sample *s, double v)
 	s->squares += d * (v - s->mean);
 }
 
-/* Rounded mean of n numbers >= 0, without their sum, which may overflow. */
+/* Rounded mean of n numbers >= 0, computed without their sum, which may overflow. */
 struct mean {
 	int64_t quotients, rests, n;
 };
@@ -40,7 +39,7 @@ static uint64_t mean_count(uint64_t sum, size_t n)
 	return (sum + n / 2) / n;
 }
 
-/* Does not round a kernel that was called down to 0 calls. */
+/* Never rounds a kernel that was called down to 0 calls. */
 static uint64_t mean_calls(uint64_t sum, size_t n)
 {
 	return sum ? rk_max(mean_count(sum, n), 1) : 0;
@@ -70,7 +69,10 @@ static double volume(const int32_t *n)
 	return n[0] < 0 ? -1 : (double)n[0] * fmax(n[1], 1) * fmax(n[2], 1);
 }
 
-/* `n` entries with the same text. The median is the mean of the runs' medians, with the widest bounds. */
+/*
+ * Merges `n` entries with the same text. The median is the mean of the runs' medians, with the
+ * widest bounds.
+ */
 static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, size_t runs)
 {
 	struct mean total = { .n = (int64_t)runs };
@@ -267,7 +269,7 @@ void rk_side_release(struct rk_side *s)
 	rk_free(s->ranks.v);
 }
 
-/* ---- which kernel of one side is which of the other: base names ---- */
+/* ---- matching kernels of the two sides: base names ---- */
 
 static bool is_digit(char c)
 {
@@ -285,7 +287,7 @@ static size_t without_tile(const char *s, size_t len)
 	return len;
 }
 
-/* Compilers number what they generate: "fused_add_12", Triton's "kernel_0d1d2de". */
+/* Compilers append numbers to generated names: "fused_add_12", Triton's "kernel_0d1d2de". */
 static size_t without_number(const char *s, size_t len)
 {
 	size_t i = len;
@@ -340,7 +342,7 @@ static int by_base(const void *pa, const void *pb)
 	return strcmp(a->name->text, b->name->text);
 }
 
-/* Compares pairs independently of which side is A. */
+/* Orders a pair's names, so that comparisons do not depend on which side is A. */
 static void ends(const struct candidate *c, const char **less, const char **more)
 {
 	const char *a = c->a->name->text, *b = c->b->name->text;
@@ -371,8 +373,8 @@ static double powers(double a, double b, double unknown)
 
 /*
  * Infinite if the two cannot be the same kernel. Template arguments are part of what a kernel does
- * (elementwise<add> is not elementwise<mul>), so half of the name must be equal. Not for Tensile: its
- * problem was compared already, and most of the rest is parameters.
+ * (elementwise<add> is not elementwise<mul>), so half of the name must be equal. This does not
+ * apply to Tensile: its problem was already compared, and most of the rest is parameters.
  */
 static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 {
@@ -380,7 +382,7 @@ static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 	double work = powers(a->work, b->work, 1), block = powers(a->block, b->block, 1);
 	size_t la = strlen(a->text), lb = strlen(b->text), n = rk_min(la, lb), head = 0, tail = 0;
 	bool tiled = without_tile(a->text, la) < la;
-	double alike; /* the common prefix and suffix, as a share of the longer text */
+	double alike; /* length of common prefix and suffix, as a share of the longer text */
 
 	while (head < n && a->text[head] == b->text[head])
 		head++;
@@ -393,15 +395,15 @@ static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 }
 
 struct matching {
-	struct left *a, *b; /* unmatched, by base name */
+	struct left *a, *b; /* unmatched kernels, sorted by base name */
 	size_t na, nb;
-	struct candidate *list; /* of one base name */
+	struct candidate *list; /* for one base name */
 	size_t cap;
 	struct rk_pair *pairs;
 	size_t npairs;
 };
 
-/* Kernels with the same base name: the best pair first, then the best of the others. */
+/* Matches kernels with the same base name: the best pair first, then the best of the rest. */
 static int match_group(struct matching *m, struct left *a, size_t na, struct left *b, size_t nb,
 		       struct rk_error *err)
 {
@@ -466,7 +468,7 @@ static int match_left(struct matching *m, struct rk_error *err)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- all of a side ---- */
 
 static int leave(struct left *list, size_t *n, const struct rk_side_name *name,
 		 struct rk_error *err)

@@ -1,4 +1,4 @@
-/* diff_structure.c - compares what two runs did, independent of speed; see diff_parts.h. */
+/* diff_structure.c - compare what two runs did, independent of speed; see diff_parts.h. */
 #include "diff/diff_parts.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 
 enum { SENTENCE = 256 };
 
-/* As rk_diff_finding; texts are copied. */
+/* As rk_diff_finding; strings are copied. */
 struct finding {
-	const char *kind, *subject, *text, *around_a, *around_b; /* around: NULL is "" */
+	const char *kind, *subject, *text, *around_a, *around_b; /* around: NULL means "" */
 	uint64_t a, b, at;
 };
 
@@ -99,7 +99,7 @@ static int compare_grids(struct rk_diff_structure *s, const struct rk_profile *a
 	return rc;
 }
 
-/* Kernels by name: first how often, then (`grids`) how they were launched. */
+/* Compares kernels by name: first how often, then (`grids`) how they were launched. */
 static int compare_names(struct rk_diff_structure *s, const struct rk_profile *a,
 			 const struct rk_profile *b, bool grids, struct rk_error *err)
 {
@@ -120,7 +120,7 @@ static int compare_names(struct rk_diff_structure *s, const struct rk_profile *a
 
 /* ---- copies, synchronisation ---- */
 
-/* The number of polling calls (queries) depends on speed; that of waiting calls does not. */
+/* The number of polling calls (queries) depends on speed; the number of waiting calls does not. */
 static bool is_sync(const char *function)
 {
 	size_t len = strlen(function);
@@ -163,14 +163,16 @@ static int compare_lines(struct rk_diff_structure *s, const char *kind,
 	return 0;
 }
 
-/* ---- queues, compared by what is in them ---- */
+/* ---- queues, compared by their contents ---- */
 
 /*
- * Queues with the same launches in the same order belong together. Remaining queues are paired by the
+ * Queues with the same launches in the same order match. The remaining queues are paired by the
  * longest common beginning, and the first difference is reported.
  */
 
-/* Launches shown before and after the first difference; queues that are compared one by one. */
+/*
+ * AROUND: launches shown before and after the first difference; TRIED: queues compared one by one.
+ */
 enum { AROUND = 2, TRIED = 64, NAME_SHOWN = 80, LINE_MAX_BYTES = 4096 };
 
 struct odd {
@@ -180,11 +182,11 @@ struct odd {
 
 struct queues {
 	const struct rk_profile *a, *b;
-	struct odd *odd_a, *odd_b; /* without an equal queue on the other side */
+	struct odd *odd_a, *odd_b; /* queues without an equal one on the other side */
 	size_t na, nb;
 };
 
-/* The number of equal launches at the beginning of two queues, as far as they are kept. */
+/* The number of equal launches at the beginning of two queues, among those that were kept. */
 static size_t common(const struct queues *s, const struct rk_profile_queue *x,
 		     const struct rk_profile_queue *y)
 {
@@ -201,7 +203,10 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The queue of B with the longest common beginning with x; among equals the most similar length. */
+/*
+ * The queue of B with the longest beginning in common with x; among equals, the one with the most
+ * similar length.
+ */
 static struct odd *partner(const struct queues *s, const struct rk_profile_queue *x)
 {
 	struct odd *best = NULL;
@@ -363,7 +368,7 @@ static int compare_queues(const struct rk_profile *a, const struct rk_profile *b
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	/* both lists are sorted by content: pair the equal ones */
+	/* both lists are sorted by content: pair equal queues */
 	while (i < a->nqueues || k < b->nqueues) {
 		const struct rk_profile_queue *x = i < a->nqueues ? &a->queues[i] : NULL;
 		const struct rk_profile_queue *y = k < b->nqueues ? &b->queues[k] : NULL;

@@ -1,4 +1,4 @@
-/* diff_text.c - a comparison on one screen: the verdict, its parts, the kernels behind them. */
+/* diff_text.c - a comparison on one screen: the verdict, its parts, and the kernels behind them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum {
 	CHANGE = 10, /* "+999.9 us" */
 	FINDINGS_SHOWN = 20,
-	LINES_SHOWN = 5, /* of copies, of calls, of grids */
+	LINES_SHOWN = 5, /* max lines of copies, calls, grids */
 };
 
 struct page {
@@ -111,7 +111,7 @@ static void put_kernels(struct page *p)
 {
 	const struct rk_diff *d = p->d;
 	size_t changed = rk_diff_changed(d), shown = rk_page_shown(&p->page, changed);
-	size_t calls = strlen("Calls"); /* columns of "1,234 > 2,345" */
+	size_t calls = strlen("Calls"); /* width of "1,234 > 2,345" */
 	int64_t rest = 0;
 
 	if (!changed)
@@ -164,7 +164,7 @@ static void put_kernels(struct page *p)
 	}
 }
 
-/* ---- what else changed ---- */
+/* ---- other changes ---- */
 
 static void put_more(struct page *p, size_t shown, size_t all)
 {
