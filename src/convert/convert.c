@@ -1,4 +1,4 @@
-/* convert.c - a run's tables into files. */
+/* convert.c - write a run's tables to files. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "run/energy.h"
 #include "run/sorted.h"
 
-/* One table that is written to one file. */
+/* A table that is written to a file. */
 struct job {
 	struct rk_run *run;
 	enum rk_table table;
@@ -22,7 +22,7 @@ struct job {
 	uint64_t rows;
 };
 
-/* Writes the table; j->out is the finished file, not yet visible. */
+/* Writes the table; j->out is the complete file, but it is not visible yet. */
 static int write_rows(void *arg, struct rk_error *err)
 {
 	struct job *j = arg;
@@ -79,7 +79,7 @@ static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 	return rk_output_commit(j->out, err);
 }
 
-/* Whether a table has any row. */
+/* Does a table have any rows? */
 static bool has_rows(struct rk_run *run, enum rk_table t)
 {
 	struct rk_source *rows = NULL;
@@ -95,7 +95,10 @@ static bool has_rows(struct rk_run *run, enum rk_table t)
 	return rc > 0;
 }
 
-/* An empty table looks like a run in which nothing happened, so name the tables that have rows. */
+/*
+ * An empty table looks like a run in which nothing happened, so the warning names the tables with
+ * rows.
+ */
 static void warn_empty(struct rk_run *run, enum rk_table empty)
 {
 	struct rk_bytes there;
@@ -211,7 +214,7 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 			return rk_unknown_table(opt->table, err);
 		j.table = (enum rk_table)table;
 	}
-	/* clocks of a trace are aligned or reported elsewhere */
+	/* for a trace, clocks are aligned or reported elsewhere */
 	if (!format->trace && (rc = rk_run_check_clocks(run, err)) < 0)
 		return rc;
 	rc = rk_run_warn_ranks(run, err);

@@ -5,7 +5,7 @@
 #include "run/run.h"
 #include "write/writer.h"
 
-/* Whether `out` names a folder: one that is there, or by the slash at its end. */
+/* Does `out` name a folder: an existing one, or a path that ends with a slash? */
 bool rk_names_dir(const char *out);
 /* Writes a run as one trace; `format` is a trace format; table < 0: all. opt->out may end in ".tar". */
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,

@@ -1,6 +1,6 @@
 /*
- * convert_trace.c - writes all tables of a run that have times into one trace; or a tar with a
- * trace per rank and the manifest that makes viewers show them as one.
+ * convert_trace.c - write all tables of a run that have times into one trace, or into a tar with a
+ * trace per rank and the manifest that makes viewers show them together.
  *
  * For the archive, each rank is read separately from the files that may have its rows: files whose
  * path names another rank are skipped. The trace of a rank goes to a temporary file first, because
@@ -38,14 +38,14 @@ struct job {
 	const char *path;
 	struct rk_spill *to; /* archive: the trace of this rank */
 	uint64_t rows;
-	uint32_t node;       /* name of the first node in the rows, 0: none */
-	struct rk_map *pids; /* archive: see struct rk_writer */
+	uint32_t node;       /* name id of the first node in the rows, 0: none */
+	struct rk_map *pids; /* for an archive: see struct rk_writer */
 	uint32_t member;
 };
 
 /* ---- one trace ---- */
 
-/* The columns of rank and node. */
+/* The columns for rank and node. */
 static const struct {
 	int rank, node;
 } place[RK_NTABLES] = {
@@ -128,12 +128,12 @@ static int write_file(void *arg, struct rk_error *err)
 	return rk_output_commit(out, err);
 }
 
-/* ---- which ranks there are ---- */
+/* ---- finding the ranks ---- */
 
 struct ranks {
 	int64_t *v;
 	size_t n, cap;
-	bool none;   /* rows without a rank */
+	bool none;   /* there are rows without a rank */
 	size_t lost; /* ranks that could not be read completely */
 };
 
@@ -180,7 +180,7 @@ static int ranks_in(struct rk_run *run, enum rk_table t, unsigned field, struct 
 	return rc;
 }
 
-/* Ranks named by paths, and by the rows of files whose path names none. */
+/* Ranks named by paths, and by the rows of files whose path does not name one. */
 static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 {
 	static const struct {
@@ -204,7 +204,7 @@ static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	/* the scan that writes the rows reports problems of the files */
+	/* the scan that writes the rows reports problems with the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (size_t i = 0; rc == 0 && i < sizeof(look) / sizeof(look[0]); i++)
 		if (open >> look[i].table & 1)
@@ -297,7 +297,7 @@ static void put_file(struct rk_bytes *m, const struct job *j, const char *name, 
 	rk_bytes_puts(m, "}");
 }
 
-/* A damaged rank is skipped, unless no other is left. */
+/* Skips a damaged rank, unless it is the only one. */
 static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
 			 struct rk_error *err)
 {
@@ -390,7 +390,7 @@ out:
 	return rc;
 }
 
-/* ---- the entry ---- */
+/* ---- entry point ---- */
 
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,
 			 const struct rk_writer_ops *format, int table,

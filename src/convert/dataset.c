@@ -1,10 +1,10 @@
 /*
- * dataset.c - convert --dataset: writes ranks one by one, each table into folders by node and rank.
+ * dataset.c - convert --dataset: write ranks one by one, each table into folders by node and rank.
  *
- * The plan reads no rows: paths, sizes and kinds of files are known once a run is open, and the
- * counter columns are settled once for all ranks. So every shard computes the same plan.
+ * Making the plan reads no rows: paths, sizes and kinds of files are known once a run is open, and
+ * the counter columns are determined once for all ranks. So every shard computes the same plan.
  *
- * OUT/_rockit says what data set a folder is. Each shard has its own file there, written at the
+ * OUT/_rockit describes the data set in a folder. Each shard has its own file there, written at the
  * start and again at the end, so shards on many machines never write the same file. Spark and
  * others ignore names that begin with "_".
  */
@@ -47,7 +47,7 @@ static int find_units(struct rk_dataset *d, struct rk_error *err)
 	for (size_t i = 0; i < d->run->nfound; i++) {
 		const struct rk_found *f = &d->run->found[i];
 
-		/* an unreadable file still makes its rank known, so that it is reported */
+		/* an unreadable file still names its rank, so that it is reported */
 		if (!f->used && f->rank < 0)
 			continue;
 		/* files of a rank are usually adjacent: try the previous unit first */
@@ -79,7 +79,7 @@ static int find_units(struct rk_dataset *d, struct rk_error *err)
 static int by_rank(const void *a, const void *b)
 {
 	const struct rk_unit *u = a, *v = b;
-	uint64_t x = (uint64_t)u->rank, y = (uint64_t)v->rank; /* -1 is the last */
+	uint64_t x = (uint64_t)u->rank, y = (uint64_t)v->rank; /* -1 sorts last */
 
 	if (x != y)
 		return x < y ? -1 : 1;
@@ -97,7 +97,7 @@ static int by_bytes(const void *a, const void *b)
 	return u < v ? -1 : 1;
 }
 
-/* Largest first, each to the shard with the least work. */
+/* Assigns the largest units first, each to the shard with the least work. */
 static int share_out(struct rk_dataset *d, struct rk_error *err)
 {
 	struct rk_unit **order = rk_calloc(d->nunits + 1, sizeof(struct rk_unit *));
@@ -129,10 +129,7 @@ out:
 
 /* ---- fingerprint ---- */
 
-/*
- * Covers everything that determines the files' content; does not depend on where the input is
- * mounted.
- */
+/* Covers everything that determines the files' content, but not where the input is mounted. */
 static int fingerprint(struct rk_dataset *d, struct rk_error *err)
 {
 	const struct rk_run *run = d->run;
@@ -167,11 +164,11 @@ static int fingerprint(struct rk_dataset *d, struct rk_error *err)
 	return bad ? rk_fail_nomem(err) : 0;
 }
 
-/* ---- whose folder it is ---- */
+/* ---- checking the output folder ---- */
 
 /*
  * Refuses a folder that is not a data set. The order matters: a shard creates the folder of notes
- * before any other, so whoever sees another folder also finds that one.
+ * before any other, so anyone who sees another folder also finds that one.
  */
 static int check_foreign(const char *out, const char *meta, struct rk_error *err)
 {
@@ -193,7 +190,10 @@ static int check_foreign(const char *out, const char *meta, struct rk_error *err
 		       out);
 }
 
-/* An unreadable note is not ours: never mix two data sets. Hidden files are being written by another shard. */
+/*
+ * An unreadable note counts as foreign: never mix two data sets. Hidden files are being written by
+ * other shards.
+ */
 static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_error *err)
 {
 	DIR *dir = opendir(meta);
@@ -226,7 +226,7 @@ static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_e
 	return rc;
 }
 
-/* ---- the note ---- */
+/* ---- the shard's note ---- */
 
 enum which { ALL, EMPTY, FAILED };
 
@@ -305,7 +305,7 @@ static int claim(const struct rk_dataset *d, struct rk_error *err)
 
 /* ---- invalid arguments ---- */
 
-/* The real path of `path`, or of its innermost folder that exists. */
+/* The real path of `path`, or of its deepest existing parent. */
 static bool real_path(const char *path, char real[PATH_MAX])
 {
 	char part[PATH_MAX], *slash;
@@ -336,7 +336,7 @@ static bool holds_out(const char *input, const char *out)
 
 /* ---- the work ---- */
 
-/* Only the unit's files are enabled meanwhile. An unreadable table of a rank is skipped. */
+/* Only the unit's files are enabled meanwhile. Skips an unreadable table of a rank. */
 static int write_unit(struct rk_dataset *d, struct rk_unit *u, struct rk_error *err)
 {
 	struct rk_run *run = d->run;
@@ -383,7 +383,10 @@ static int carry_out(struct rk_dataset *d, struct rk_error *err)
 
 	if ((rc = rk_run_counters(d->run, err)) < 0 || (rc = find_units(d, err)) < 0)
 		return rc;
-	/* Files of a rank are part 0. Those that name none may have rows of any: each its own part. */
+	/*
+	 * Files of a rank are part 0. Files that name no rank may have rows of any rank: each gets
+	 * its own part.
+	 */
 	if (d->nunits)
 		qsort(d->units, d->nunits, sizeof(*d->units), by_rank);
 	part = d->nunits && d->units[0].rank >= 0;
@@ -427,14 +430,16 @@ int rk_run_convert_dataset(struct rk_run *run, const struct rk_convert_options *
 
 	if (!strcmp(opt->out, "-"))
 		return rk_fail(err, RK_E_USAGE, "a data set is a directory; use '-o DIR/'");
-	/* otherwise the next conversion would read the data set as input and count everything twice */
+	/*
+	 * otherwise the next conversion would read the data set as input and count everything twice
+	 */
 	for (size_t i = 0; i < opt->ninputs; i++)
 		if (holds_out(opt->inputs[i], opt->out))
 			return rk_fail(
 				err, RK_E_USAGE,
 				"'%s' is inside the input '%s'; write the data set elsewhere",
 				opt->out, opt->inputs[i]);
-	/* each rank is read separately, so a pipe would be empty for the second */
+	/* each rank is read separately, so a pipe would be empty for the second one */
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (!rk_run_rescannable(run, t))
 			return rk_fail(err, RK_E_USAGE,

@@ -1,9 +1,9 @@
 /*
- * dataset_write.c - writes one table of one rank to its files.
+ * dataset_write.c - write one table of one rank to its files.
  *
  * Usually all rows are of one rank on one node: one file, and batches go to it without a copy. If
- * rows name others, a limited number of files is open at a time, and further scans of the input
- * write the rest.
+ * rows name other ranks or nodes, a limited number of files is open at a time, and further scans of
+ * the input write the rest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 
 /*
  * Columns of a table's files: those of its rows without node and rank, which are folder names.
- * `from` is the field of the rows for each.
+ * `from` maps them to fields of the rows.
  */
 struct part_schema {
 	struct rk_schema schema;
 	struct rk_field *fields;
 	unsigned *from;
-	int node, rank; /* fields of the rows, -1: there is none */
+	int node, rank; /* fields of the rows, -1: none */
 };
 
 static int field_named(const struct rk_schema *s, const char *name, enum rk_type type)
@@ -33,7 +33,7 @@ static int field_named(const struct rk_schema *s, const char *name, enum rk_type
 	return -1;
 }
 
-/* After a failure the owner still frees it. */
+/* The owner must free it also after a failure. */
 static int make_part_schema(struct part_schema *s, const struct rk_schema *rows,
 			    struct rk_error *err)
 {
@@ -64,8 +64,8 @@ enum state { WAITING, OPEN, DONE };
 
 /* One folder that rows go to. */
 struct part {
-	uint32_t node; /* 0: not known */
-	int64_t rank;  /* INT64_MIN: not known */
+	uint32_t node; /* 0: unknown */
+	int64_t rank;  /* INT64_MIN: unknown */
 	enum state state;
 	struct rk_output *out;
 	struct rk_writer *w;
@@ -80,16 +80,16 @@ struct scan {
 	struct part_schema columns;
 	struct part *parts;
 	size_t nparts, cap_parts, open, last;
-	uint32_t *of; /* the part of each row of a batch */
+	uint32_t *of; /* by row of a batch: its part */
 	size_t cap_of;
 	struct rk_column *cols;
 	uint64_t rows, files;
-	bool input; /* the input is at fault */
+	bool input; /* the input is damaged */
 };
 
 /* ---- files ---- */
 
-/* Also after a failure the part counts as open: undo closes it. */
+/* After a failure the part also counts as open: undo closes it. */
 static int open_part(struct scan *p, struct part *k, struct rk_error *err)
 {
 	struct rk_context *ctx = &p->d->run->ctx;
@@ -113,7 +113,7 @@ static int open_part(struct scan *p, struct part *k, struct rk_error *err)
 	rc = text ? rk_make_dirs(text, err) : rk_fail_nomem(err);
 	if (rc < 0)
 		goto out;
-	/* rows that name another rank than their folder go beside the files of that rank */
+	/* rows that name another rank than their folder go next to the files of that rank */
 	if (p->u->rank >= 0 && p->u->rank != k->rank)
 		rk_bytes_printf(&path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
 	else
@@ -284,7 +284,7 @@ static int pump(void *arg, struct rk_error *err)
 	struct scan *p = arg;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc, out = 0; /* `out`: of what is not the input's fault */
+	int rc, out = 0; /* out: errors that are not the input's fault */
 
 	rc = rk_sorted_table(&p->sorted, p->table, &rows, err);
 	p->input = rc < 0;
@@ -304,7 +304,7 @@ static int pump(void *arg, struct rk_error *err)
 	return rc;
 }
 
-/* 1: parts are left for another scan. */
+/* Returns 1 if there are parts left for another scan. */
 static int one_scan(struct scan *p, bool again, struct rk_error *err)
 {
 	struct rk_diag *diag = p->d->run->ctx.diag;

@@ -16,7 +16,7 @@
 
 /* ---- the schema ---- */
 
-/* What a schema owns besides itself. */
+/* Memory that a schema owns. */
 struct owned {
 	char *name;
 	struct ArrowSchema *children, **pointers; /* one allocation each */
@@ -40,7 +40,7 @@ static void release_schema(struct ArrowSchema *s)
 	s->release = NULL;
 }
 
-/* A schema without children, ready to be released. */
+/* A schema without children; its release function is set. */
 static bool make_schema(struct ArrowSchema *s, const char *name, const char *format, int64_t flags)
 {
 	struct owned *o = rk_calloc(1, sizeof(*o));
@@ -100,7 +100,7 @@ fail:
 	return RK_E_NOMEM;
 }
 
-/* ---- rows: as recorded, or in order of time ---- */
+/* ---- rows: as recorded, or sorted by time ---- */
 
 static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream_options *opt,
 		     struct rk_source **ret, struct rk_error *err)
@@ -130,7 +130,7 @@ static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream
 
 	if (wide && (rc = rk_run_energy_settle(run, err)) < 0)
 		return rc;
-	/* rows given to the user cannot be taken back */
+	/* rows that the user has received cannot be taken back */
 	if (opt->sorted && (rc = rk_sorted_look(&sorted, t, wide, err)) < 0)
 		return rc;
 	if (wide)
@@ -139,7 +139,7 @@ static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream
 		rc = rk_run_scan(run, t, want, &rows, err);
 	if (rc < 0 || (opt->sorted && (rc = rk_sorted_rows(&sorted, &rows, err)) < 0))
 		return rc;
-	/* report implausible times only if all of a table is read */
+	/* report implausible times only if a whole table is read */
 	if (all && (rc = rk_times_open(rows, &run->ctx, &rows, err)) < 0)
 		return rc;
 	*ret = rows;
@@ -151,14 +151,14 @@ static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream
 enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
 
 struct stream {
-	struct rk_run *run; /* held */
+	struct rk_run *run; /* held, see base/handle.h */
 	struct rk_source *rows;
 	const struct rk_batch *pending; /* rows from pending_at on are not used yet */
 	size_t pending_at;
 	struct rk_stream_column *cols;
 	size_t ncols;
 	size_t batch_rows;
-	size_t cap, n; /* rows that the columns have room for; that they have */
+	size_t cap, n; /* cap: rows that the columns have room for; n: rows that they have */
 	size_t max_text;
 	bool ended;
 	struct rk_run_late late;
@@ -186,7 +186,7 @@ static int errno_of(int code)
 	}
 }
 
-/* 1: rows were added; 0: no more fit. */
+/* Returns 1 if rows were added, 0 if no more fit. */
 static int take_pending(struct stream *s)
 {
 	const struct rk_strtab *names = s->run->ctx.names;
@@ -207,7 +207,7 @@ static int take_pending(struct stream *s)
 	if (!n)
 		return 0;
 
-	/* room for them, up to the limit of an array */
+	/* grow the columns, up to the limit of an array */
 	while (cap < s->n + n && cap < s->batch_rows)
 		cap *= 4;
 	cap = rk_min(cap, s->batch_rows);
@@ -248,7 +248,7 @@ static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *r
 	rc = rk_run_wait(s->run, &s->err);
 	if (rc < 0)
 		return errno_of(rc);
-	/* rows until the array is full or the rows end */
+	/* add rows until the array is full or there are no more */
 	while (s->n < s->batch_rows && !s->ended) {
 		if (s->pending) {
 			rc = take_pending(s);

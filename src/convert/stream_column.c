@@ -1,9 +1,10 @@
 /*
- * stream_column.c - turns rows of a run's batches into values, validity and texts of Arrow arrays.
+ * stream_column.c - convert rows of a run's batches to values, validity bitmaps and strings of
+ * Arrow arrays.
  *
- * Buffers of 2 MiB and more are separate mappings: they grow without a copy and use large pages. A
- * column of a whole table is filled once from end to end, and would spend a third of that time on
- * faults of small pages.
+ * Buffers of 2 MiB and more are separate mappings: they grow without a copy and use large pages.
+ * Otherwise a column of a whole table, which is filled once from start to end, would spend a third
+ * of that time on page faults for small pages.
  */
 #include "convert/stream_column.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- bitmaps: row i is bit i % 64 of word i / 64 ---- */
 
-/* 64-bit words have the byte order of Arrow only on little-endian machines. */
+/* 64-bit words have Arrow's byte order only on little-endian machines. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bitmaps are little endian");
 
 static size_t bits_words(size_t n)
@@ -53,7 +54,7 @@ void rk_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t skip, si
 		uint64_t word = from[i] >> shift;
 
 		k = within_word(at, n);
-		/* never read past the word of the last bit */
+		/* never read beyond the word of the last bit */
 		if (shift + k > 64)
 			word |= from[i + 1] << (64 - shift);
 		put_bits(to, at, word, k);
@@ -116,7 +117,7 @@ struct rk_buffer *rk_buffer_new(size_t size, bool zero)
 			rk_free(b);
 			return NULL;
 		}
-		madvise(data, bytes, MADV_HUGEPAGE); /* a hint: may fail */
+		madvise(data, bytes, MADV_HUGEPAGE); /* only a hint, may fail */
 	}
 	b->data = data;
 	b->size = size;
@@ -174,7 +175,7 @@ void rk_buffer_unref(struct rk_buffer *b)
 
 /* ---- columns ---- */
 
-/* Bytes of `rows` rows; bits are whole words, offsets one more than rows. */
+/* Bytes for `rows` rows; bitmaps are whole words, and there is one more offset than rows. */
 static size_t value_bytes(const struct rk_stream_column *col, size_t rows)
 {
 	if (col->type == RK_BOOL)
@@ -194,7 +195,7 @@ static int32_t *offsets(const struct rk_stream_column *col)
 	return (int32_t *)(void *)col->values->data;
 }
 
-/* All rows before `at` are null. */
+/* Allocates the values of a column; all rows before `at` are null. */
 static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 {
 	col->values = rk_buffer_new(value_bytes(col, cap), col->type == RK_BOOL);
@@ -210,7 +211,7 @@ static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 	return true;
 }
 
-/* The index of a text, from 1; 0 when out of memory. */
+/* The index of a string, from 1; 0 if out of memory. */
 static uint32_t add_text(struct rk_stream_dict *d, const struct rk_strtab *names, uint32_t id)
 {
 	if (id >= d->nplace) {
@@ -306,7 +307,7 @@ static bool add_plain(struct rk_stream_column *col, const struct rk_strtab *name
 	return true;
 }
 
-/* Rows that are all null, in a column that has values. */
+/* Adds rows that are all null to a column that has values. */
 static void add_nulls(struct rk_stream_column *col, size_t at, size_t n)
 {
 	size_t size = rk_type_size(col->type);
@@ -432,7 +433,7 @@ void rk_stream_column_release(struct rk_stream_column *col)
 
 enum { MAX_BUFFERS = 3 }; /* validity, offsets, text */
 
-/* What an array owns besides itself. */
+/* Memory that an array owns. */
 struct owned {
 	struct rk_buffer *held[MAX_BUFFERS];
 	const void *buffers[MAX_BUFFERS];
@@ -458,7 +459,7 @@ static void release_array(struct ArrowArray *a)
 	a->release = NULL;
 }
 
-/* An array without children and buffers, ready to be released. */
+/* An array without children and buffers; its release function is set. */
 static struct owned *make_array(struct ArrowArray *a, size_t n, int64_t nbuffers)
 {
 	struct owned *o = rk_calloc(1, sizeof(*o));
@@ -478,7 +479,7 @@ static void share(struct owned *o, unsigned i, struct rk_buffer *b)
 	o->buffers[i] = b ? b->data : NULL;
 }
 
-/* `zeros` is the data of a column without values: no bit set, all offsets 0. */
+/* `zeros` is the data for a column without values: no bit set, all offsets 0. */
 static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col, size_t n,
 			struct rk_buffer *zeros)
 {
