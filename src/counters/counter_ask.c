@@ -63,7 +63,7 @@ static int read_text(const char *text, size_t len, const char *name, struct rk_l
 	return 0;
 }
 
-/* A list of names, a list of such lists, or names in one string. */
+/* Reads a list of names, a list of such lists, or names in one string. */
 static int read_pmc(const struct rk_tree *t, const char *name, struct rk_list *names,
 		    struct rk_error *err)
 {
@@ -192,7 +192,7 @@ out:
 
 static const char folder[] = "counters/", ending[] = ".txt";
 
-/* "memory_bound" of a set. */
+/* The name of a set: "memory_bound". */
 static struct rk_piece set_name(const struct rk_data_file *set)
 {
 	struct rk_piece p = rk_piece_of(set->name + sizeof(folder) - 1);
@@ -274,7 +274,7 @@ static void category_names(const char *prefix, struct rk_list *names)
 			rk_list_addf(names, "%s%.*s", prefix, (int)word.len, word.s);
 }
 
-/* Takes over the list. */
+/* Takes ownership of the list. */
 static int give(struct rk_list *l, struct rk_counter_names *ret, struct rk_error *err)
 {
 	if (l->bad) {
@@ -336,7 +336,7 @@ void rk_counter_names_release(struct rk_counter_names *n)
 	*n = (struct rk_counter_names){ 0 };
 }
 
-/* ---- what the user wrote ---- */
+/* ---- the user's request ---- */
 
 struct asked {
 	const struct rk_counter_table *table;
@@ -357,7 +357,7 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; %s has no similar counter",
 			     name, target->name);
 	} else {
-		/* not like any counter: it may be a misspelt set */
+		/* not similar to any counter: it may be a misspelt set */
 		for (const struct rk_data_file *f = rk_data_files; f->name; f++)
 			if (is_set(f))
 				rk_list_addn(&sets, set_name(f).s, set_name(f).len);
@@ -377,7 +377,7 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 	return rc;
 }
 
-/* A name or a category. */
+/* Adds a name or a category. */
 static int add_name(const struct asked *a, const char *word, const char *origin,
 		    struct rk_error *err)
 {
@@ -409,7 +409,7 @@ out:
 	return rc;
 }
 
-/* Adds the names of a set, or of the file `path` when `set` is NULL. */
+/* Adds the names of a set, or of the file `path` if `set` is NULL. */
 static int add_file(const struct asked *a, const struct rk_data_file *set, const char *path,
 		    struct rk_error *err)
 {
@@ -444,7 +444,7 @@ static int add_word(const struct asked *a, const char *word, struct rk_error *er
 		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is not a counter", len);
 	if (word[0] != '@' && rk_counter_table_any(a->table, rk_counter_word_of(word).name))
 		return add_name(a, word, "", err);
-	/* a word that looks like a path: then the error is about a missing file */
+	/* a word that looks like a path: report a missing file */
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		path |= rk_text_ends(word, len, endings[i]);
 	path |= strchr(word, '/') || is_file(word);

@@ -2,9 +2,9 @@
  * counter_pack.c - see counter_pack.h.
  *
  * Items that are part of a larger item go with it. The larger items are placed first, each into the
- * pass that shares most registers with it; single registers then fill free places. If that takes
- * more passes than the lower bound, we search for a better placement of the larger items. Of single
- * registers only the number matters in that search, since blocks are independent.
+ * pass that shares the most registers with it; then single registers fill the free places. If that
+ * takes more passes than the lower bound, we search for a better placement of the larger items. In
+ * that search only the number of single registers matters, because blocks are independent.
  */
 #include "counters/counter_pack.h"
 
@@ -15,7 +15,7 @@
 
 enum {
 	WORDS = RK_PACK_REGISTERS_MAX / 64,
-	/* Some milliseconds; usual sets need a few hundred steps at most. */
+	/* A few milliseconds; typical sets need a few hundred steps at most. */
 	NODES_MAX = 5000,
 	CANDIDATES_MAX = 64,
 };
@@ -30,13 +30,13 @@ struct solver {
 	uint16_t *groups; /* items of several registers, largest first */
 	size_t ngroups;
 	uint16_t *order;  /* the groups in search order */
-	uint16_t *parent; /* per item: the item it goes with, or itself */
+	uint16_t *parent; /* by item: the item it goes with, or itself */
 	struct pass *passes;
 	size_t npasses;
-	uint32_t *pass_of;                  /* per item, in the current packing */
-	size_t singles[RK_PACK_BLOCKS_MAX]; /* registers outside of all groups */
-	size_t total[RK_PACK_BLOCKS_MAX];   /* places taken over all passes */
-	size_t nodes, target;               /* of the search */
+	uint32_t *pass_of;                  /* by item, in the current packing */
+	size_t singles[RK_PACK_BLOCKS_MAX]; /* registers that are not in a group */
+	size_t total[RK_PACK_BLOCKS_MAX];   /* places used over all passes */
+	size_t nodes, target;               /* state of the search */
 };
 
 static bool has(const struct pass *r, uint16_t reg)
@@ -44,7 +44,7 @@ static bool has(const struct pass *r, uint16_t reg)
 	return r->has[reg / 64] >> reg % 64 & 1;
 }
 
-/* Whether the item fits in the pass; *ret_shared: how many of its registers are there already. */
+/* Does the item fit in the pass? *ret_shared: how many of its registers are already there. */
 static bool fits(const struct rk_pack_problem *p, const struct pass *r,
 		 const struct rk_pack_item *item, size_t *ret_shared)
 {
@@ -111,7 +111,10 @@ static void clear_passes(struct solver *s)
 	s->npasses = 0;
 }
 
-/* Into the pass that shares most with the item; into a new one if it fits nowhere. */
+/*
+ * Places the item in the pass that shares the most with it; in a new one if it does not fit
+ * anywhere.
+ */
 static void place_anywhere(struct solver *s, size_t item)
 {
 	size_t best = s->npasses, most = 0;
@@ -131,14 +134,14 @@ static void place_anywhere(struct solver *s, size_t item)
 		s->npasses++;
 }
 
-/* Items that the search places; single registers only matter if they clash. */
+/* Does the search place this item? Single registers only matter if they clash. */
 static bool is_group(const struct rk_pack_problem *p, const struct rk_pack_item *item)
 {
 	return item->n > 1 ||
 	       (item->n == 1 && p->registers[item->registers[0]].clash != RK_PACK_NONE);
 }
 
-/* Single registers in the order of the request, then items that go with others. */
+/* Places single registers in the order of the request, then items that go with others. */
 static void place_rest(struct solver *s)
 {
 	for (size_t i = 0; i < s->p->nitems; i++)
@@ -157,12 +160,12 @@ static void place_greedily(struct solver *s)
 	place_rest(s);
 }
 
-/* Passes the item fits in, those that share most with it first; at most one of the empty ones. */
+/* Passes that the item fits in, those that share the most with it first; at most one empty pass. */
 static size_t candidates(const struct solver *s, const struct rk_pack_item *item, uint16_t *ret)
 {
 	size_t n = 0, shared[CANDIDATES_MAX];
 
-	/* All empty passes are alike. */
+	/* all empty passes are equivalent */
 	for (size_t i = 0; i <= s->npasses && i < s->target && n < CANDIDATES_MAX; i++) {
 		size_t same, at = n;
 
@@ -179,13 +182,16 @@ static size_t candidates(const struct solver *s, const struct rk_pack_item *item
 	return n;
 }
 
-/* Places groups from `next` on in at most `target` passes: 1 done, 0 impossible, -1 given up. */
+/*
+ * Places groups from `next` on in at most `target` passes. Returns 1 if done, 0 if impossible, -1
+ * if it gave up.
+ */
 static int search(struct solver *s, size_t next)
 {
 	uint16_t where[CANDIDATES_MAX];
 	size_t npasses = s->npasses, n;
 
-	/* the placed items and the single registers have to fit in `target` passes */
+	/* the placed items and the single registers must fit in `target` passes */
 	for (size_t b = 0; b < s->p->nblocks; b++)
 		if (s->total[b] + s->singles[b] > s->target * s->p->limits[b])
 			return 0;
@@ -212,7 +218,10 @@ static int search(struct solver *s, size_t next)
 	return 0;
 }
 
-/* Groups that pairwise cannot share a pass need one each. Greedy: may find fewer than there are. */
+/*
+ * Finds groups that pairwise cannot share a pass and so need one each. Greedy: may find fewer than
+ * there are.
+ */
 static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 {
 	size_t n = 0;
@@ -231,7 +240,7 @@ static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 	return n;
 }
 
-/* A lower bound from groups that cannot share a pass. They are searched first, to fail early. */
+/* A lower bound from groups that cannot share a pass. These are searched first, to fail early. */
 static size_t bound_of_groups(struct solver *s)
 {
 	uint16_t found[CANDIDATES_MAX];
@@ -256,7 +265,7 @@ static size_t bound_of_groups(struct solver *s)
 	return most;
 }
 
-/* True when `a` has all registers of `b`. */
+/* Does `a` have all registers of `b`? */
 static bool contains(const struct rk_pack_item *a, const struct rk_pack_item *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
@@ -270,7 +279,7 @@ static bool contains(const struct rk_pack_item *a, const struct rk_pack_item *b)
 	return true;
 }
 
-/* Finds which items go with which, and the groups, largest first. `first` is scratch. */
+/* Finds which items go with which, and the groups, largest first. `first` is scratch memory. */
 static void sort_items(struct solver *s, uint16_t *first)
 {
 	const struct rk_pack_item *items = s->p->items;
@@ -306,7 +315,7 @@ static void sort_items(struct solver *s, uint16_t *first)
 	}
 }
 
-/* The lower bound that each block gives by itself. */
+/* The lower bound from each block by itself. */
 static size_t bound(const struct solver *s)
 {
 	size_t distinct[RK_PACK_BLOCKS_MAX] = { 0 }, most = s->p->nitems > 0;
@@ -350,7 +359,7 @@ int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, s
 	ret->optimal = true;
 	place_greedily(&s);
 
-	/* search for fewer passes, from the lower bound up; without success keep the greedy ones */
+	/* search for fewer passes, from the lower bound up; if that fails keep the greedy result */
 	greedy = s.npasses;
 	if (ret->lower_bound < greedy) {
 		s.target = rk_max(ret->lower_bound, bound_of_groups(&s));

@@ -1,4 +1,4 @@
-/* counter_plan.c - checks which counters exist and plans the passes that collect them. */
+/* counter_plan.c - check which counters exist and plan the passes that collect them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,17 +12,17 @@
 #include "counters/counter_table.h"
 #include "rockit/counters.h"
 
-/* ---- counters as items to pack: which registers they need ---- */
+/* ---- counters as items to pack: the registers they need ---- */
 
 enum { ITEM_REGISTERS_MAX = 64 };
 
-/* A name that is collected, and its item. */
+/* A name to collect, and its item. */
 struct listed {
 	const char *name; /* borrowed */
 	size_t item;
 };
 
-/* One register: a hardware counter, as it is or accumulated. */
+/* A register: a hardware counter, plain or accumulated. */
 struct reg {
 	const struct rk_counter_entry *counter;
 	uint8_t how; /* enum rk_accumulate */
@@ -32,7 +32,7 @@ struct items {
 	const struct rk_counter_table *table;
 	const struct rk_counter_target *target;
 	struct reg what[RK_PACK_REGISTERS_MAX];
-	struct rk_pack_register registers[RK_PACK_REGISTERS_MAX]; /* beside `what` */
+	struct rk_pack_register registers[RK_PACK_REGISTERS_MAX]; /* parallel to `what` */
 	size_t nregisters;
 	const char *blocks[RK_PACK_BLOCKS_MAX];
 	unsigned limits[RK_PACK_BLOCKS_MAX];
@@ -41,10 +41,10 @@ struct items {
 	size_t nitems, items_cap;
 	struct listed *listed;
 	size_t nlisted, listed_cap;
-	struct rk_index by_name; /* of listed: thousands of channels may be asked for */
+	struct rk_index by_name; /* indexes `listed`: thousands of channels may be requested */
 };
 
-/* Registers of an item that is being built. */
+/* The registers of an item while it is built. */
 struct draft {
 	uint16_t registers[ITEM_REGISTERS_MAX];
 	size_t n;
@@ -91,7 +91,7 @@ static int new_register(struct items *s, const struct rk_counter_entry *e, enum 
 	return (int)s->nregisters++;
 }
 
-/* Adds a register to the draft once. */
+/* Adds a register to the draft, unless it is already there. */
 static int draft_add(struct draft *d, int reg, struct rk_error *err)
 {
 	if (reg < 0)
@@ -106,9 +106,9 @@ static int draft_add(struct draft *d, int reg, struct rk_error *err)
 }
 
 /*
- * The register of a hardware counter, as a negative error or its index. An accumulator (`how`) of a
- * level counter needs a place next to it: with both resolutions of one level counter in one pass the
- * second would add up the first.
+ * The index of the register for a hardware counter, or a negative error. The accumulator (`how`) of
+ * a level counter needs a place next to it: with both resolutions of one level counter in one pass,
+ * the second would add up the first.
  */
 static int register_of(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
 		       struct rk_error *err)
@@ -152,7 +152,7 @@ static int draft_counter(struct items *s, const struct rk_counter_entry *e, stru
 	return 0;
 }
 
-/* Where a name is listed, or NULL. */
+/* The list entry of a name, or NULL. */
 static const struct listed *listed(const struct items *s, const char *name)
 {
 	uint64_t hash = rk_hash_bytes(name, strlen(name));
@@ -179,7 +179,7 @@ static int list_name(struct items *s, const char *name, size_t item, struct rk_e
 	return 0;
 }
 
-/* Gives item `at`, which may be the next one, the registers of the draft. */
+/* Sets the registers of item `at`, which may be the next new one, from the draft. */
 static int set_item(struct items *s, size_t at, const struct draft *d, struct rk_error *err)
 {
 	struct rk_pack_item *more;
@@ -218,7 +218,7 @@ static struct rk_pack_problem problem_of(const struct items *s)
 /*
  * Adds names that exist on the target (a suffix as in counter_resolve.h is fine), to be collected
  * in one pass if they fit. Names that were added before are not added again; the rest joins them.
- * *ret_fits is false, and nothing is added, for a counter that alone needs more than the GPU has.
+ * *ret_fits is false, and nothing is added, if a counter by itself needs more than the GPU has.
  * Names are borrowed and must outlive the items.
  */
 static int add_names(struct items *s, const char *const *names, bool *ret_fits,
@@ -249,7 +249,7 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 	item = (struct rk_pack_item){ .registers = d.registers, .n = d.n };
 	*ret_fits = rk_pack_fits(&p, &item);
 	if (!*ret_fits) {
-		/* one by one */
+		/* try them one by one */
 		for (size_t i = 0; names[0] && names[1] && names[i]; i++) {
 			const char *const one[] = { names[i], NULL };
 
@@ -266,7 +266,7 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 	return rc;
 }
 
-/* An accumulator (SQ_ACCUM_PREV...) right after the level counter it adds up. */
+/* Is it an accumulator (SQ_ACCUM_PREV...) right after the level counter it adds up? */
 static bool is_accumulator(const struct items *s, const char *name, const char *before)
 {
 	const struct rk_counter_entry *level = before ? entry_of(s, before) : NULL;
@@ -276,7 +276,7 @@ static bool is_accumulator(const struct items *s, const char *name, const char *
 	       strcmp(s->listed[s->nlisted - 1].name, before) == 0;
 }
 
-/* It joins the item of that level counter, which is the last one listed. */
+/* Adds it to the item of that level counter, which is the last one listed. */
 static int accumulate(struct items *s, const char *name, struct rk_error *err)
 {
 	size_t at = s->listed[s->nlisted - 1].item;
@@ -286,7 +286,7 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 	int rc;
 
 	memcpy(d.registers, s->items[at].registers, d.n * sizeof(*d.registers));
-	/* only one of a name fits in a pass: treat it as a block with one place */
+	/* only one accumulator of a name fits in a pass: treat it as a block with one place */
 	if ((rc = draft_add(&d, register_of(s, level, how, err), err)) < 0 ||
 	    (rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err)) < 0 ||
 	    (rc = set_item(s, at, &d, err)) < 0)
@@ -296,11 +296,11 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 
 /* ---- the plan ---- */
 
-/* The public part first; strings of the plan are in `texts`. */
+/* The public part comes first; `texts` owns the strings of the plan. */
 struct plan {
 	struct rk_counter_plan pub;
 	struct rk_list texts;
-	struct rk_index by_name; /* of the checks: the requested names */
+	struct rk_index by_name; /* indexes the checks by requested name */
 	size_t checks_cap;
 };
 
@@ -327,7 +327,7 @@ void rk_counter_plan_free(struct rk_counter_plan *p)
 	rk_handle_close(RK_HANDLE_COUNTER_PLAN, p);
 }
 
-/* A copy that lives as long as the plan; NULL when out of memory. */
+/* A copy that lives as long as the plan; NULL if out of memory. */
 static const char *own(struct plan *p, const char *text)
 {
 	rk_list_add(&p->texts, text);
@@ -346,7 +346,7 @@ static struct rk_counter_check *find_check(const struct plan *p, const char *ask
 	return NULL;
 }
 
-/* A copy of the answer in the plan's own memory. */
+/* Adds a copy of the answer, owned by the plan. */
 static int add_check(struct plan *p, const char *asked, const struct rk_counter_answer *a,
 		     struct rk_error *err)
 {
@@ -375,7 +375,7 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 	return 0;
 }
 
-/* The shipped table, the target, and an empty plan for it. */
+/* Gets the shipped table, the target, and an empty plan for it. */
 static int begin(const char *arch, const struct rk_counter_table **table,
 		 const struct rk_counter_target **target, struct plan **ret, struct rk_error *err)
 {
@@ -401,7 +401,7 @@ static int begin(const char *arch, const struct rk_counter_table **table,
 	return 0;
 }
 
-/* One name; `origin` NULL: an unknown one is MISSING like any other. */
+/* Checks one name. If `origin` is NULL, an unknown name is MISSING like any other. */
 static int check_name(struct plan *p, const struct rk_counter_table *t,
 		      const struct rk_counter_target *target, const char *name, const char *origin,
 		      struct rk_error *err)
@@ -472,7 +472,7 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 		goto out;
 	}
 	p->pub.npasses = r.npasses;
-	/* the names of each pass, in the order of the request */
+	/* the names of each pass, in request order */
 	for (size_t at = 0; at < r.npasses; at++) {
 		struct rk_counter_pass *pass = &p->pub.passes[at];
 		const char **names;
@@ -515,7 +515,9 @@ static int make_plan(struct plan *p, const struct rk_counter_table *t,
 	items->table = t;
 	items->target = target;
 
-	/* the requested names as items; an accumulator goes with the level counter before it */
+	/*
+	 * turn the requested names into items; an accumulator goes with the level counter before it
+	 */
 	for (size_t i = 0; i < names.n; i++) {
 		struct rk_counter_check *c = find_check(p, names.v[i]);
 		bool fits = true;

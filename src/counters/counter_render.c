@@ -23,7 +23,7 @@ static size_t count_of(const char *arch)
 	return n;
 }
 
-/* ---- pieces of the three forms ---- */
+/* ---- helpers for all formats ---- */
 
 static void put_padded(struct rk_bytes *out, const char *s, size_t width)
 {
@@ -36,7 +36,7 @@ static void put_words(struct rk_bytes *out, const char *const *words)
 		rk_bytes_printf(out, " %s", *words);
 }
 
-/* Words as a flat array; NULL is an empty one. */
+/* Writes words as a flat array; NULL is an empty one. */
 static void json_words(struct rk_json_out *j, const char *key, const char *const *words)
 {
 	rk_json_array_flat(j, key);
@@ -52,7 +52,7 @@ static void json_begin(struct rk_json_out *j, struct rk_bytes *out, const char *
 	rk_json_text(j, "arch", arch);
 }
 
-/* Words as one cell, separated by blanks: names have none. */
+/* Writes words as one cell, separated by blanks, which names do not contain. */
 static void csv_words(struct rk_bytes *out, const char *const *words)
 {
 	for (; words && *words; words++)
@@ -131,7 +131,10 @@ static void counters_csv(struct rk_bytes *out, const void *what,
 	}
 }
 
-/* `text` contains `word`; `whole`: as the beginning of a word, so that "lds" is not in "holds". */
+/*
+ * Does `text` contain `word`? `whole`: only at the beginning of a word, so that "lds" is not in
+ * "holds".
+ */
 static bool contains(const char *text, const char *word, bool whole)
 {
 	size_t len = strlen(text);
@@ -165,7 +168,7 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
 
-	/* a plan of the "@category" words, as for -c, has their counters */
+	/* plan the "@category" words, as for -c, to get their counters */
 	rk_bytes_init(&spec, SPEC_MAX_BYTES);
 	for (size_t i = 0; i < n; i++)
 		if (words[i][0] == '@')
@@ -257,13 +260,13 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 	static rk_form *const forms[RK_NFORMS] = { targets_text, targets_json, targets_csv };
 	const struct rk_render_options look = { .format = format };
 
-	/* Always the shipped table: the forms need no argument. */
+	/* always the shipped table, so the forms need no argument */
 	return rk_render(forms, &look, &look, ret_text, ret_len, __func__, err);
 }
 
 /* ---- plans ---- */
 
-/* The remarks never contain "pmc:", which old releases of rocprofv3 also look for in comments. */
+/* Comments never contain "pmc:", because old releases of rocprofv3 also look for it in comments. */
 static void plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_counter_plan *p = what;

@@ -48,7 +48,7 @@ static const struct rk_counter_entry *here(const struct question *q, struct rk_p
 	return rk_counter_table_find(q->table, q->target, name);
 }
 
-/* Adds NAME and the requested suffix. */
+/* Adds the name with the requested suffix. */
 static void use(const struct question *q, struct rk_piece name)
 {
 	rk_list_addf(&q->answer->use, "%.*s%.*s", (int)name.len, name.s, (int)q->word.suffix.len,
@@ -69,7 +69,7 @@ static void answer(const struct question *q, enum rk_counter_status status, stru
 			 q->target->name, (int)why.len, why.s);
 }
 
-/* NAME_sum where only NAME is defined: profilers add up instances when they write. */
+/* Accepts NAME_sum if only NAME is defined: profilers add up instances when they write. */
 static bool try_without_sum(const struct question *q)
 {
 	struct rk_piece name = q->word.name;
@@ -86,7 +86,7 @@ static bool try_without_sum(const struct question *q)
 	return true;
 }
 
-/* Whether `name` matches `pattern`; *rest is what its '*' matched. */
+/* Does `name` match `pattern`? *rest is the part that '*' matched. */
 static bool matches(struct rk_piece pattern, struct rk_piece name, struct rk_piece *rest)
 {
 	bool star = pattern.len && pattern.s[pattern.len - 1] == '*';
@@ -96,7 +96,7 @@ static bool matches(struct rk_piece pattern, struct rk_piece name, struct rk_pie
 	return name.len >= len && memcmp(pattern.s, name.s, len) == 0 && (star || !rest->len);
 }
 
-/* The replacement with its '*' filled in, in `text`. */
+/* The replacement with its '*' filled in, stored in `text`. */
 static struct rk_piece replaced(struct rk_piece word, struct rk_piece rest,
 				char text[NAME_MAX_BYTES])
 {
@@ -108,8 +108,8 @@ static struct rk_piece replaced(struct rk_piece word, struct rk_piece rest,
 }
 
 /*
- * Rules "OLD -> NEW... | WHY": uses the replacement of the first that matches and whose counters the
- * target has. *ret_known: a rule names it, so it is not a typo.
+ * Rules are "OLD -> NEW... | WHY". Uses the replacement of the first rule that matches and whose
+ * counters the target has. *ret_known: a rule names it, so it is not a typo.
  */
 static bool try_rules(const struct question *q, bool *ret_known)
 {
@@ -141,7 +141,7 @@ static bool try_rules(const struct question *q, bool *ret_known)
 	return false;
 }
 
-/* A derived counter of other targets whose inputs are all here. */
+/* Accepts a derived counter of other targets if all its inputs exist here. */
 static bool try_inputs(const struct question *q, const struct rk_counter_entry *elsewhere)
 {
 	if (!elsewhere->pub.needs || !elsewhere->pub.needs[0])
@@ -152,7 +152,7 @@ static bool try_inputs(const struct question *q, const struct rk_counter_entry *
 	for (const char *const *n = elsewhere->pub.needs; *n; n++) {
 		char sum[NAME_MAX_BYTES];
 
-		/* NAME_sum of an input if there is one, since ratios are ratios of sums. */
+		/* prefer NAME_sum of an input, because ratios are ratios of sums */
 		snprintf(sum, sizeof(sum), "%s_sum", *n);
 		use(q, rk_piece_of(here(q, rk_piece_of(sum)) ? sum : *n));
 	}
@@ -160,7 +160,7 @@ static bool try_inputs(const struct question *q, const struct rk_counter_entry *
 	return true;
 }
 
-/* The counter with the most similar name, of the target or of all, or NULL. */
+/* The counter with the most similar name, on the target or on any, or NULL. */
 static const char *nearest(const struct question *q, bool everywhere)
 {
 	char name[RK_WORD_MAX + 1];

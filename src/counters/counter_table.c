@@ -1,4 +1,4 @@
-/* counter_table.c - reads data/counters/table.txt, and finds targets and counters. */
+/* counter_table.c - read data/counters/table.txt, and find targets and counters. */
 #include "counters/counter_table.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ struct generation {
 	size_t nblocks;
 };
 
-/* Names, texts and lists of inputs are in three pools whose size follows from the text. */
+/* Names, texts and lists of inputs are in three pools whose sizes are computed from the text. */
 struct rk_counter_table {
 	struct rk_counter_target targets[RK_TARGETS_MAX];
 	struct group groups[GROUPS_MAX];
@@ -35,9 +35,9 @@ struct rk_counter_table {
 	char *text;
 	size_t text_len, text_max;
 	const char **inputs;
-	uint8_t *accumulate; /* beside inputs */
+	uint8_t *accumulate; /* parallel to inputs */
 	size_t ninputs, inputs_max;
-	uint16_t *index; /* of all targets, one after the other */
+	uint16_t *index; /* entries of all targets, one target after the other */
 };
 
 struct rk_piece rk_piece_of(const char *s)
@@ -92,7 +92,7 @@ bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *
 {
 	size_t at = 0, end;
 
-	/* A NUL in a file is a normal character here, not the end of the text as in strchr. */
+	/* A NUL in a file is a normal character here, not the end of the text as for strchr. */
 	while (at < p->len && p->s[at] && strchr(separators, p->s[at]))
 		at++;
 	for (end = at; end < p->len && !(p->s[end] && strchr(separators, p->s[end]));)
@@ -157,7 +157,7 @@ static int read_target(struct rk_counter_table *t, struct rk_piece rest, struct 
 	return generation_index(t, generation, &target->generation, err);
 }
 
-/* Names of targets and groups as bits; 0 if there is none or one is unknown. */
+/* Converts names of targets and groups to bits; 0 if there are none or one is unknown. */
 static uint64_t read_targets(const struct rk_counter_table *t, struct rk_piece names)
 {
 	struct rk_piece word;
@@ -231,7 +231,7 @@ static int no_room(struct rk_error *err)
 	return rk_fail(err, RK_E_LIMIT, "the table of counters is too large");
 }
 
-/* Adds one input to the current list; `name` NULL ends it. */
+/* Adds one input to the current list; a NULL `name` ends it. */
 static bool put_input(struct rk_counter_table *t, const char *name, enum rk_accumulate how)
 {
 	if (t->ninputs == t->inputs_max)
@@ -241,7 +241,7 @@ static bool put_input(struct rk_counter_table *t, const char *name, enum rk_accu
 	return true;
 }
 
-/* The words after "=": inputs of a derived counter, perhaps none. */
+/* Reads the words after "=": inputs of a derived counter, possibly none. */
 static int read_inputs(struct rk_counter_table *t, struct rk_counter_entry *e,
 		       struct rk_piece words, struct rk_error *err)
 {
@@ -331,7 +331,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->pub.name, y->pub.name);
 }
 
-/* No target has a name twice, and every input is a hardware counter wherever it is needed. */
+/*
+ * Checks that no target has a name twice, and that every input is a hardware counter where it is
+ * needed.
+ */
 static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
 {
 	for (size_t i = 0; i < t->nentries; i++) {
@@ -353,7 +356,7 @@ static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
 	return 0;
 }
 
-/* Sizes of the pools: each line may become two counters, each word two inputs. */
+/* Computes the sizes of the pools: each line may become two counters, each word two inputs. */
 static int make_pools(struct rk_counter_table *t, const char *text, size_t len,
 		      struct rk_error *err)
 {
@@ -414,7 +417,7 @@ int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table
 	if (rc < 0)
 		goto out;
 
-	/* for each target the entries it has */
+	/* the entries of each target */
 	t->index = rk_calloc(t->ntargets * t->nentries + 1, sizeof(*t->index));
 	if (!t->index) {
 		rc = rk_fail_nomem(err);
@@ -457,7 +460,7 @@ const struct rk_counter_table *rk_counter_table_get(struct rk_error *err)
 	pthread_mutex_lock(&lock);
 	if (!shipped && !f)
 		(void)rk_fail(err, RK_E_FORMAT, "this build has no table of counters");
-	else if (!shipped) /* try again next time if memory was short */
+	else if (!shipped) /* tries again next time if out of memory */
 		(void)rk_counter_table_parse(f->text, f->len, &shipped, err);
 	t = shipped;
 	pthread_mutex_unlock(&lock);
@@ -504,7 +507,7 @@ const struct rk_counter_entry *rk_counter_table_at(const struct rk_counter_table
 	return i < t->nentries ? &t->entries[i] : NULL;
 }
 
-/* As strcmp(e's name, name). */
+/* Like strcmp(e's name, name). */
 static int compare(const struct rk_counter_entry *e, struct rk_piece name)
 {
 	int order = strncmp(e->pub.name, name.s, name.len);
@@ -552,7 +555,7 @@ const char *rk_counters_arch(size_t i)
 	return target ? target->name : NULL;
 }
 
-/* The shipped table, and a target in it by any usual spelling, or NULL. */
+/* The shipped table, and a target in it by any common spelling, or NULL. */
 static const struct rk_counter_target *shipped_target(const char *arch,
 						      const struct rk_counter_table **ret)
 {
