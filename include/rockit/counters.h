@@ -1,4 +1,4 @@
-/* counters.h - hardware counters: what exists on which chip, and how many passes a set needs. */
+/* counters.h - hardware counters: which exist on which chip, and how many passes a set needs. */
 #ifndef ROCKIT_COUNTERS_H
 #define ROCKIT_COUNTERS_H
 
@@ -12,15 +12,15 @@
 
 RK_BEGIN_DECLS
 
-/* Static; "" where it does not apply. */
+/* Strings are static; "" if not applicable. */
 struct rk_counter {
 	const char *name;
 	const char *block; /* "SQ", "TCC", ...; "" for derived ones and constants of the agent */
 	const char *description;
 	bool derived;
 	/*
-	 * Hardware counters that a derived counter needs, ended by NULL (none: a constant); else
-	 * NULL.
+	 * Hardware counters that a derived counter needs, ends with NULL (empty for a constant);
+	 * NULL if it is not derived.
 	 */
 	const char *const *needs;
 	uint64_t reserved[4]; /* 0 */
@@ -28,15 +28,15 @@ struct rk_counter {
 
 /* Known targets ("gfx906", ...), NULL past the end. */
 const char *rk_counters_arch(size_t i);
-/* A target by any usual spelling ("GFX942", "gfx942:sramecc+"), or NULL. */
+/* A target by any common spelling ("GFX942", "gfx942:sramecc+"), or NULL. */
 const char *rk_counters_arch_find(const char *name);
-/* The i-th counter of a target, by name; NULL past the end. */
+/* The i-th counter of a target, sorted by name; NULL past the end. */
 const struct rk_counter *rk_counters_at(const char *arch, size_t i);
 const struct rk_counter *rk_counters_find(const char *arch, const char *name);
 
 /* Owned names: free with rk_counter_names_release. */
 struct rk_counter_names {
-	char **names; /* NULL at the end */
+	char **names; /* ends with NULL */
 	size_t n;
 	uint64_t reserved[2]; /* 0 */
 };
@@ -50,7 +50,7 @@ int rk_counters_of_category(const char *arch, const char *category, struct rk_co
 			    struct rk_error *err);
 void rk_counter_names_release(struct rk_counter_names *n); /* NULL is fine */
 
-/* Whether a requested name exists on a target. */
+/* Does a requested name exist on a target? */
 enum rk_counter_status {
 	RK_COUNTER_OK,      /* exists as written */
 	RK_COUNTER_RENAMED, /* exists under other names: `use` */
@@ -60,13 +60,13 @@ enum rk_counter_status {
 struct rk_counter_check {
 	const char *asked;
 	enum rk_counter_status status;
-	const char *const *use; /* what to collect instead, ended by NULL; empty when nothing fits */
-	const char *reason;     /* one sentence; "" when OK */
+	const char *const *use; /* what to collect instead, ends with NULL; may be empty */
+	const char *reason;     /* one sentence; "" if OK */
 	uint64_t reserved[4];   /* 0 */
 };
 
 struct rk_counter_pass {
-	const char *const *counters; /* ended by NULL */
+	const char *const *counters; /* ends with NULL */
 	size_t n;
 	uint64_t reserved[2]; /* 0 */
 };
@@ -74,17 +74,17 @@ struct rk_counter_pass {
 /* Owned by the caller: rk_counter_plan_free. */
 struct rk_counter_plan {
 	const char *arch;
-	struct rk_counter_check *checks; /* one per requested name, in order, duplicates once */
+	struct rk_counter_check *checks; /* one per requested name, in order, without duplicates */
 	size_t nchecks;
 	struct rk_counter_pass *passes;
 	size_t npasses;
-	size_t lower_bound; /* no packing needs fewer passes than this */
+	size_t lower_bound; /* any plan needs at least this many passes */
 	bool optimal;       /* npasses == lower_bound, or proven by search */
 };
 
 /*
- * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names ("TCC_HIT[0]" and
- * "SQ_WAVES:device=0" too), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several are
+ * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names (also "TCC_HIT[0]"
+ * and "SQ_WAVES:device=0"), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several are
  * separated by commas. RK_E_USAGE suggests the nearest name for a word that is neither a set nor a
  * counter of any target. Names of a pass are in the order of the request. Each name is in one pass,
  * except SQ_ACCUM_PREV..., which goes with each level counter that it follows in the request.
@@ -94,8 +94,8 @@ int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan 
 void rk_counter_plan_free(struct rk_counter_plan *p); /* NULL is fine */
 
 /*
- * Checks names without planning: same struct, no passes. A name may be anything that a spec may be.
- * A name that no target has is MISSING too, with the nearest in `use`.
+ * Checks names without planning: same struct, no passes. A name may be anything that a spec may
+ * contain. A name that no target has is also MISSING, with the nearest names in `use`.
  */
 int rk_counters_check(const char *arch, const char *const *names, size_t n,
 		      struct rk_counter_plan **ret, struct rk_error *err);
@@ -105,7 +105,7 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 /*
  * The counters of a target whose name contains one of the `n` words, or whose description has a
  * word that starts with it, ignoring case. "@category" selects the counters of that category.
- * Without words: all. *ret_count: how many.
+ * Without words: all. *ret_count: the number of counters.
  */
 int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		       enum rk_report_format format, char **ret_text, size_t *ret_len,

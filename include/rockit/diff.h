@@ -1,4 +1,4 @@
-/* diff.h - compares two runs, or two sets of repeated runs: what changed, in parts that add up. */
+/* diff.h - compare two runs, or two sets of repeated runs: what changed, in parts that add up. */
 #ifndef ROCKIT_DIFF_H
 #define ROCKIT_DIFF_H
 
@@ -26,7 +26,7 @@ int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct
 		   struct rk_error *err);
 void rk_profile_free(struct rk_profile *p); /* NULL is fine */
 
-/* One whole or part of it: b_ns - a_ns == delta_ns. */
+/* A whole or a part of it: b_ns - a_ns == delta_ns. */
 struct rk_diff_part {
 	const char *name; /* a stable word: "speed", "calls", "idle", ...; static */
 	int64_t a_ns, b_ns, delta_ns;
@@ -54,7 +54,7 @@ enum rk_diff_match { RK_DIFF_SAME, RK_DIFF_RENAMED, RK_DIFF_APPEARED, RK_DIFF_VA
 
 /* A kernel on one side: means over its runs, rounded. NaN: unknown. */
 struct rk_diff_count {
-	const char *name;                        /* "" on the side that does not have it */
+	const char *name;                        /* "" on the side without this kernel */
 	uint64_t calls, calls_least, calls_most; /* mean, min and max of the runs */
 	int64_t total_ns;
 	double mean_ns, median_ns;
@@ -63,7 +63,7 @@ struct rk_diff_count {
 	uint64_t reserved[4]; /* 0 */
 };
 
-/* Texts are owned by the result. */
+/* The result owns the strings. */
 struct rk_diff_kernel {
 	enum rk_diff_match match;
 	struct rk_diff_count a, b;
@@ -76,13 +76,13 @@ struct rk_diff_kernel {
 };
 
 /*
- * Launches of one kernel with a grid and block that only one side has, or whose share of the kernel's
- * launches changed by more than 0.1.
+ * Launches of one kernel with a grid and block that only one side has, or whose share of the
+ * kernel's launches changed by more than 0.1.
  */
 struct rk_diff_grid {
 	size_t kernel;        /* index in kernels */
 	char shape[112];      /* "grid 8x8x1 block 64x1x1" */
-	uint64_t a, b;        /* launches, of the first run of each side */
+	uint64_t a, b;        /* launches, in the first run of each side */
 	uint64_t reserved[2]; /* 0 */
 };
 
@@ -90,13 +90,13 @@ struct rk_diff_grid {
 struct rk_diff_line {
 	const char *name;
 	uint64_t calls_a, calls_b;
-	int64_t bytes_a, bytes_b; /* of copies */
+	int64_t bytes_a, bytes_b; /* for copies */
 	int64_t a_ns, b_ns, delta_ns;
 	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_diff_lines {
-	struct rk_diff_line *v; /* by change, largest first */
+	struct rk_diff_line *v; /* sorted by change, largest first */
 	size_t n;
 };
 
@@ -104,15 +104,15 @@ struct rk_diff_lines {
 struct rk_diff_finding {
 	const char *kind; /* "sequence", "queues", "launches", "grids", "copies", "bytes", "syncs" */
 	char *subject;    /* the kernel, direction or queue */
-	uint64_t a, b;    /* launches, bytes, ...; of a sequence: its length */
-	uint64_t at;      /* of a sequence: the first difference, from 0 */
+	uint64_t a, b;    /* launches, bytes, ...; for a sequence: its length */
+	uint64_t at;      /* for a sequence: index of the first difference */
 	char *text;       /* one sentence */
-	char *around_a, *around_b; /* of a sequence: the launches there; else "" */
+	char *around_a, *around_b; /* for a sequence: the launches around it; else "" */
 	uint64_t reserved[4];      /* 0 */
 };
 
 struct rk_diff_queue {
-	uint64_t hash, length; /* of the sequence of kernels with their grids; stable */
+	uint64_t hash, length; /* of the sequence of kernels and their grids; stable */
 	bool a, b;             /* which side has it */
 	uint64_t reserved[2];  /* 0 */
 };
@@ -120,9 +120,9 @@ struct rk_diff_queue {
 struct rk_diff_structure {
 	bool asked;
 	bool equal;
-	uint64_t launches_a, launches_b; /* of the first run of each side */
+	uint64_t launches_a, launches_b; /* in the first run of each side */
 	struct rk_diff_finding *findings;
-	size_t nfindings, left_out; /* beyond RK_DIFF_FINDINGS only counted */
+	size_t nfindings, left_out; /* findings beyond RK_DIFF_FINDINGS are only counted */
 	struct rk_diff_queue *queues;
 	size_t nqueues;
 	uint64_t reserved[4]; /* 0 */
@@ -133,13 +133,13 @@ enum { RK_DIFF_FINDINGS = 1000 };
 enum rk_diff_verdict {
 	RK_DIFF_WITHIN = 0,  /* within the gate, same structure */
 	RK_DIFF_BEYOND = 3,  /* beyond the gate, or different in structure */
-	RK_DIFF_UNKNOWN = 4, /* the data are too incomplete to decide */
+	RK_DIFF_UNKNOWN = 4, /* the data is too incomplete to decide */
 };
 
 struct rk_diff_side {
-	const char *const *labels; /* of its runs */
+	const char *const *labels; /* labels of its runs */
 	size_t runs;
-	uint64_t kernels; /* names */
+	uint64_t kernels; /* number of kernel names */
 	uint64_t calls, untimed;
 	uint64_t copies;
 	int64_t bytes;
@@ -152,12 +152,12 @@ struct rk_diff {
 	struct rk_diff_whole wall; /* first start to last end of kernels and copies */
 	struct rk_diff_whole api; /* sum of the durations of API calls; has no parts, see `calls` */
 	struct rk_diff_whole copy;      /* the same for copies */
-	struct rk_diff_kernel *kernels; /* by change, largest first */
+	struct rk_diff_kernel *kernels; /* sorted by change, largest first */
 	size_t nkernels;
 	struct rk_diff_grid *grids;
 	size_t ngrids;
 	struct rk_diff_lines copies, calls;
-	/* kernels of each rank ("rank 3"), if there are several ranks; `rank` is their sum */
+	/* kernels per rank ("rank 3") if there are several ranks; `rank` is their sum */
 	struct rk_diff_lines ranks;
 	struct rk_diff_whole rank;
 	struct rk_diff_structure structure;
@@ -165,14 +165,14 @@ struct rk_diff {
 	double gate_percent;
 	enum rk_diff_verdict verdict;
 	char reason[256];          /* one sentence: why this verdict */
-	const char *const *doubts; /* what is incomplete about the data, NULL at the end */
+	const char *const *doubts; /* why the data may be incomplete; ends with NULL */
 	size_t ndoubts;
 };
 
 struct rk_diff_options {
 	bool gated;
 	double gate_percent;  /* allowed growth of GPU time; >= 0 */
-	bool structure;       /* compare structure: profiles must have been made with it */
+	bool structure;       /* compare structure: the profiles must include it */
 	uint64_t reserved[8]; /* 0 */
 };
 

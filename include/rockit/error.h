@@ -21,24 +21,24 @@ enum rk_code {
 };
 
 /*
- * Owned by the caller; zero it before use. The first cause is kept: a call that finds an error already
- * set does not change it. Every function that takes an rk_error accepts NULL.
+ * Owned by the caller; zero it before use. It keeps the first cause: a call that finds an error
+ * already set does not change it. Every function that takes an rk_error accepts NULL.
  */
 struct rk_error {
 	int code;             /* one of enum rk_code */
 	uint64_t line;        /* 1-based line of the file; 0: not a text file, or unknown */
 	uint64_t offset;      /* byte offset in the file; 0: unknown */
-	char file[256];       /* the file with the error; "": none. Of a long path the end */
+	char file[256];       /* the file with the error; "": none. Only the end of a long path */
 	char message[512];    /* one sentence: lower case, no full stop */
 	uint64_t reserved[4]; /* 0 */
 };
 
 /*
- * The error in one line with file and line, "trace.csv:12: ...", NUL-terminated and cut to `size`; "" if
- * there is no error. Returns `buf`.
+ * Writes the error as one line with file and line, "trace.csv:12: ...", NUL-terminated and
+ * truncated to `size`; "" if there is no error. Returns `buf`.
  */
 const char *rk_error_text(const struct rk_error *err, char *buf, size_t size);
-/* "format", "usage", ...: a stable word for a code of enum rk_code; "unknown" for others. */
+/* A stable word for a code of enum rk_code: "format", "usage", ...; "unknown" for others. */
 const char *rk_code_word(int code);
 
 RK_END_DECLS

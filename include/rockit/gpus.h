@@ -10,19 +10,19 @@
 
 RK_BEGIN_DECLS
 
-/* Strings are owned by the list; "" and 0 (-1 where 0 means something) when not known. */
+/* The list owns the strings. Unknown values are "" and 0 (-1 if 0 is a valid value). */
 struct rk_gpu {
-	int index;                  /* among the GPUs of this list, in PCI order */
+	int index;                  /* in this list, in PCI order */
 	const char *vendor;         /* "AMD", "NVIDIA", "Intel" */
 	const char *name;           /* product, "AMD Instinct MI300X" */
-	const char *gfx;            /* "gfx942"; "" for others */
+	const char *gfx;            /* "gfx942"; "" for other vendors */
 	const char *pci;            /* "0000:c1:00.0" */
 	const char *driver;         /* "amdgpu" */
 	const char *partition;      /* "SPX/NPS1"; "MIG" if an NVIDIA GPU is partitioned */
-	const char *uuid;           /* "GPU-8a5d...", NVIDIA's */
-	const char *compute;        /* NVIDIA's compute capability, "9.0" */
-	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1 */
-	uint64_t gpu_id;            /* KFD's */
+	const char *uuid;           /* NVIDIA only: "GPU-8a5d..." */
+	const char *compute;        /* NVIDIA only: compute capability, "9.0" */
+	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1: none */
+	uint64_t gpu_id;            /* KFD's id */
 	unsigned cu_count, simd_count, xcc, wave_size, max_sclk_mhz;
 	uint64_t memory_bytes;
 	unsigned pci_device;  /* device id: 0x74a1 */
@@ -36,9 +36,9 @@ struct rk_gpus {
 };
 
 /*
- * `root` is put before /sys, /proc and /usr/lib, for tests; NULL or "". No GPU at all is not an
- * error. A partition of a package (CPX, DPX) is a GPU with the address of its package; instances of
- * an NVIDIA GPU (MIG) are not listed.
+ * `root` is a prefix of /sys, /proc and /usr/lib, for tests; NULL or "". It is not an error if
+ * there is no GPU. A partition of a package (CPX, DPX) is a GPU with the address of its package;
+ * instances of an NVIDIA GPU (MIG) are not listed.
  */
 int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err);
 void rk_gpus_release(struct rk_gpus *g);

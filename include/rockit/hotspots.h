@@ -1,8 +1,8 @@
 /*
  * hotspots.h - which instructions, source lines and stall reasons take the time of each kernel.
  *
- * From samples of the program counter (weights are samples) and from statistics of thread traces (weights
- * are cycles of latency). A kernel that has both is listed twice.
+ * From samples of the program counter (weights are samples) and from statistics of thread traces
+ * (weights are cycles of latency). A kernel with both is listed twice.
  */
 #ifndef ROCKIT_HOTSPOTS_H
 #define ROCKIT_HOTSPOTS_H
@@ -29,32 +29,32 @@ struct rk_hotspot_stall {
 };
 
 /*
- * An instruction of a kernel, or all instructions of one source line. In PC samples, instructions with
- * the same text and line are counted together, as addresses are not recorded.
+ * An instruction of a kernel, or all instructions of one source line. In PC samples, instructions
+ * with the same text and line are counted together, because addresses are not recorded.
  */
 struct rk_hotspot {
-	const char *instruction;         /* NULL: a line */
+	const char *instruction;         /* NULL: a source line */
 	const char *source;              /* "file:line"; "": unknown */
 	int64_t vaddr;                   /* -1: unknown */
 	uint64_t weight;                 /* samples, or cycles */
 	double percent;                  /* of the kernel's weight */
 	uint64_t stalled;                /* samples with a stall reason, or cycles */
-	struct rk_hotspot_stall *stalls; /* of PC samples: most frequent first */
+	struct rk_hotspot_stall *stalls; /* for PC samples: most frequent first */
 	size_t nstalls;
-	uint64_t hits, idle;  /* of thread traces: how often it ran; idle cycles before it */
+	uint64_t hits, idle;  /* for thread traces: how often it ran; idle cycles before it */
 	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_hotspot_kernel {
 	const char *name; /* "": unknown */
 	enum rk_hotspot_from from;
-	uint64_t calls; /* in the kernels table; 0: not in it */
+	uint64_t calls; /* in the kernels table; 0: not there */
 	int64_t total_ns;
 	double percent;                  /* of the weight of all kernels with the same `from` */
 	struct rk_hotspot sum;           /* of all instructions; without instruction and source */
-	struct rk_hotspot *instructions; /* by weight, largest first */
+	struct rk_hotspot *instructions; /* sorted by weight, largest first */
 	size_t ninstructions;
-	struct rk_hotspot *lines; /* by weight, largest first; only known lines */
+	struct rk_hotspot *lines; /* sorted by weight, largest first; only known lines */
 	size_t nlines;
 	uint64_t reserved[4]; /* 0 */
 };
@@ -74,7 +74,7 @@ struct rk_hotspots {
 	struct rk_hotspot_silent
 		*silent; /* by time, largest first; empty if there are no samples at all */
 	size_t nsilent;
-	uint64_t samples, cycles; /* weight of all */
+	uint64_t samples, cycles; /* total weight */
 	const struct rk_warning *warnings;
 	size_t nwarnings;
 	void *memory[2], *kept; /* private */

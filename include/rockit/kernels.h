@@ -17,7 +17,7 @@ struct rk_run;
 struct rk_kernel {
 	const char *name; /* demangled; "": unknown; owned by the run */
 	int64_t start_ns, duration_ns;
-	int64_t grid[3], block[3]; /* workgroups; work-items of one */
+	int64_t grid[3], block[3]; /* workgroups; work-items per workgroup */
 	int64_t regs, shared_mem;  /* vector registers per thread; LDS bytes per workgroup */
 	int64_t stream_id, queue_id, device_id, dispatch_id, correlation_id, pid, tid, rank;
 	bool barrier;         /* a barrier packet, not a kernel */

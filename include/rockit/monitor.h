@@ -1,4 +1,4 @@
-/* monitor.h - samples power, memory, clocks and load of the GPUs while a program runs. */
+/* monitor.h - sample power, memory, clocks and load of the GPUs while a program runs. */
 #ifndef ROCKIT_MONITOR_H
 #define ROCKIT_MONITOR_H
 
@@ -22,50 +22,50 @@ enum rk_monitor_metric {
 };
 
 struct rk_monitor_options {
-	const char *dir;      /* where the files go; it exists */
+	const char *dir;      /* folder for the files; must exist */
 	unsigned metrics;     /* RK_MONITOR_ bits */
 	unsigned interval_ms; /* 0: 100 */
-	const char *root;     /* put before /sys and /usr/lib, for tests; NULL or "" */
+	const char *root;     /* for tests: prefix of /sys and /usr/lib; NULL or "" */
 	bool overwrite;       /* overwrite existing files; else fail */
 	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_monitor_result {
-	uint64_t samples; /* moments sampled */
-	uint64_t missed;  /* samples skipped because they were late */
+	uint64_t samples; /* points in time that were sampled */
+	uint64_t missed;  /* samples skipped because the sampler was late */
 	unsigned gpus;
-	unsigned metrics;       /* those that at least one GPU reports */
+	unsigned metrics;       /* metrics that at least one GPU reports */
 	double cpu_percent;     /* of one core, over the whole time */
-	int64_t clock_error_ns; /* how far the two clocks of a sample may be apart */
-	char note[256];         /* requested metrics that no GPU reports, which GPU was lost; "" */
+	int64_t clock_error_ns; /* max distance between the two clocks of a sample */
+	char note[256];         /* requested metrics that no GPU reports, lost GPUs; or "" */
 	uint64_t reserved[8];   /* 0 */
 };
 
 struct rk_monitor;
 
-/* "power,vram" to bits; RK_E_USAGE names the nearest right word. "all" is all. */
+/* Converts "power,vram" to bits; "all" means all. RK_E_USAGE suggests the nearest valid word. */
 int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err);
 /* The word for bit i; NULL past the last. */
 const char *rk_monitor_word(unsigned i);
 
 /*
- * Samples in its own thread until stop: at once, then at a fixed interval, and once more at the
- * end. Each line is appended in one write, so samples are on disk whatever happens to the process.
- * A value that a GPU does not report is an empty cell. RK_E_UNSUPPORTED when no GPU reports any of
- * the metrics; then no file is created.
+ * Samples in its own thread until stop: immediately, then at a fixed interval, and once more at the
+ * end. Each line is appended with one write, so samples are on disk whatever happens to the
+ * process. A value that a GPU does not report is an empty cell. RK_E_UNSUPPORTED if no GPU reports
+ * any of the metrics; then no file is created.
  */
 int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **ret,
 		     struct rk_error *err);
-/* False after it gave up because a file could not be written; stop returns the reason. */
+/* False if it gave up because a file could not be written; stop returns the reason. */
 bool rk_monitor_alive(struct rk_monitor *m);
-/* Ends the thread and frees the monitor. ret may be NULL; it is filled on failure, too. */
+/* Ends the thread and frees the monitor. ret may be NULL; it is also filled on failure. */
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err);
 
-/* ---- as a command: a directory, a program, an end ---- */
+/* ---- as a command: directory, program, result ---- */
 
 /*
  * Like start, but creates opt->dir with its parents; NULL means
- * rockit_output/<YYYYMMDD-HHMMSS>-<pid>. Its path goes to `path`. Leaves nothing behind on failure.
+ * rockit_output/<YYYYMMDD-HHMMSS>-<pid>. `path` gets its path. Leaves nothing behind on failure.
  */
 int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
 		    size_t path_size, struct rk_error *err);
@@ -73,21 +73,21 @@ int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **re
 struct rk_monitor_end {
 	struct rk_monitor_result samples;
 	struct rk_error trouble; /* code 0, or why sampling ended early */
-	int status;              /* the program's, as a shell sees it: 126, 127, 128 + signal */
-	char why[512];           /* why it could not be started, or "" */
-	uint64_t reserved[8];    /* 0 */
+	int status;           /* exit status of the program as in a shell: 126, 127, 128 + signal */
+	char why[512];        /* why the program could not be started, or "" */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*
- * Runs the program (argv, NULL for none) and samples until it has ended; without one, until SIGINT,
- * SIGTERM or SIGHUP, as far as they are not ignored. duration_ms (0: none) ends sampling earlier;
- * the program continues. Then the monitor is stopped and freed; m may be NULL when there is a
- * program. RK_E_ codes only if no process could be created.
+ * Runs the program (argv, NULL for none) and samples until it ends; without a program, until
+ * SIGINT, SIGTERM or SIGHUP, unless they are ignored. duration_ms (0: no limit) ends sampling
+ * earlier; the program continues. Then the monitor is stopped and freed; m may be NULL if there is
+ * a program. Returns RK_E_ codes only if no process could be created.
  */
 int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
 		      struct rk_monitor_end *ret, struct rk_error *err);
 
-/* What happened, as JSON; `program`: there was one. *ret_text is freed by rk_text_free. */
+/* The result as JSON; `program`: a program was run. Free *ret_text with rk_text_free. */
 int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool program,
 		    char **ret_text, struct rk_error *err);
 

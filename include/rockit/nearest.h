@@ -7,8 +7,8 @@
 RK_BEGIN_DECLS
 
 /*
- * The most similar of `words` (NULL at the end), or NULL if none is close: at most two letters inserted,
- * deleted, changed or swapped.
+ * The most similar of `words` (ends with NULL), or NULL if none is close: at most two letters
+ * inserted, deleted, changed or swapped.
  */
 const char *rk_nearest(const char *word, const char *const *words);
 

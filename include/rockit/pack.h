@@ -1,4 +1,4 @@
-/* pack.h - ROCm build artifacts as Python packages: build, index and verify them. */
+/* pack.h - build, index and verify Python packages made from ROCm build artifacts. */
 #ifndef ROCKIT_PACK_H
 #define ROCKIT_PACK_H
 
@@ -13,10 +13,10 @@
 
 RK_BEGIN_DECLS
 
-/* Zero it before use: 0 and NULL are the defaults. Texts are borrowed until rk_pack_free. */
+/* Zero it before use: 0 and NULL are the defaults. Strings are borrowed until rk_pack_free. */
 struct rk_pack_options {
-	const char *artifact_dir;    /* must be given */
-	const char *dest_dir;        /* must be given to build: files go below dest_dir/dist */
+	const char *artifact_dir;    /* required */
+	const char *dest_dir;        /* required to build: files go below dest_dir/dist */
 	const char *version;         /* NULL: the version of the artifacts plus ".dev0" */
 	const char *version_suffix;  /* appended to the names of platform folders */
 	const char *profiler_name;   /* NULL: rocm-sdk-profiler */
@@ -25,12 +25,12 @@ struct rk_pack_options {
 	int level; /* 1 to 12; 0 is the default (6), RK_PACK_STORED does not compress */
 	bool devel_xz;
 	bool runpath;  /* DT_RUNPATH instead of DT_RPATH */
-	unsigned jobs; /* 0: one for each core */
+	unsigned jobs; /* 0: one per core */
 	int64_t epoch; /* the time of all members, in seconds; 0: 1980-01-01 */
 	const char *tmpdir;
 	/*
-	 * May be NULL. A result other than 0 stops the build: RK_E_CANCELLED, and no partial file
-	 * is left.
+	 * May be NULL. A nonzero result stops the build with RK_E_CANCELLED; no partial file is
+	 * left.
 	 */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -44,10 +44,10 @@ struct rk_pack_file {
 	const char *path; /* in the package */
 	const char *
 		action; /* "copy", "edit", "resolved", "launcher", "stub", "made", "dir", "link", "alias", "drop" */
-	const char *edit; /* what is changed, "" */
+	const char *edit; /* what is changed, or "" */
 	const char *reason;
 	const char *source; /* artifact and file, "" if generated */
-	uint64_t size;      /* 0 when nothing is written */
+	uint64_t size;      /* 0 if nothing is written */
 	unsigned mode;
 	uint64_t reserved[2]; /* 0 */
 };
@@ -56,7 +56,7 @@ struct rk_pack_package {
 	const char *logical, *dist, *family, *file; /* file: relative to dest_dir */
 	const struct rk_pack_file *files;
 	size_t nfiles;
-	uint64_t bytes;       /* of all files before compression */
+	uint64_t bytes;       /* total size of all files before compression */
 	uint64_t reserved[4]; /* 0 */
 };
 
@@ -80,17 +80,19 @@ const char *rk_pack_version(const struct rk_pack *p);
 /* The plan as text or JSON; the caller frees *ret (rk_text_free). */
 int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char **ret,
 		   size_t *ret_len, struct rk_error *err);
-/* Carries out the plan. Each file appears when it is complete. */
+/* Carries out the plan. Each file appears only when it is complete. */
 int rk_pack_build(struct rk_pack *p, struct rk_error *err);
 void rk_pack_free(struct rk_pack *p); /* NULL is fine */
 
-/* PEP 503 pages with hashes and PEP 658 metadata below dir/simple, for the packages in dir. */
+/*
+ * Writes PEP 503 pages with hashes and PEP 658 metadata below dir/simple, for the packages in dir.
+ */
 int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err);
 /*
  * The same, and calls `each` (may be NULL) for every tree of pages, `dir` first, after all are
- * written. If folders below have different packages of the same name, one page cannot list both:
- * the tree in `dir` leaves these out (`apart` of them), and each such folder gets its own tree that
- * also lists the common packages.
+ * written. If folders below have different packages with the same name, one page cannot list both:
+ * the tree in `dir` omits these (`apart` of them), and each such folder gets its own tree that also
+ * lists the common packages.
  */
 int rk_pack_index_trees(const char *dir,
 			void (*each)(void *arg, const char *tree, size_t packages, size_t apart),
@@ -98,9 +100,9 @@ int rk_pack_index_trees(const char *dir,
 
 /* One problem, or a note. */
 struct rk_pack_finding {
-	const char *kind;     /* a stable word with dashes: "needed-unresolved" */
+	const char *kind;     /* stable id with dashes: "needed-unresolved" */
 	const char *package;  /* file name of the wheel */
-	const char *path;     /* member, "" for the wheel as a whole */
+	const char *path;     /* member, or "" for the whole wheel */
 	const char *text;     /* one sentence */
 	bool note;            /* for information; nothing is broken */
 	uint64_t reserved[4]; /* 0 */
@@ -108,18 +110,18 @@ struct rk_pack_finding {
 
 struct rk_pack_proof {
 	struct rk_pack_finding *findings;
-	size_t nfindings;                  /* by package, path, kind */
+	size_t nfindings;                  /* sorted by package, path, kind */
 	size_t faults;                     /* findings that are not notes; 0: OK */
-	size_t packages, files, libraries; /* checked */
-	const char *glibc;                 /* highest version any file needs, "" */
-	const char *platform_tag;          /* the manylinux tag that would fit, "" */
+	size_t packages, files, libraries; /* number checked */
+	const char *glibc;                 /* highest version that any file needs, or "" */
+	const char *platform_tag;          /* the manylinux tag that would fit, or "" */
 };
 
 struct rk_pack_verify_options {
 	const char *const *paths; /* wheels, or folders of them */
 	size_t npaths;
 	unsigned jobs;
-	/* libraries that may come from the system, besides those of glibc and gcc; NULL at the end */
+	/* libraries that the system may provide, besides those of glibc and gcc; ends with NULL */
 	const char *const *system;
 	uint64_t reserved[8]; /* 0 */
 };
@@ -131,9 +133,12 @@ int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format fo
 			 size_t *ret_len, struct rk_error *err);
 void rk_pack_proof_free(struct rk_pack_proof *p); /* NULL is fine */
 
-/* A framework's _rocm_init.py. `preload` NULL: PyTorch's list; `lock` NULL: no check of versions. */
+/*
+ * Options for a framework's _rocm_init.py. `preload` NULL: PyTorch's list; `check_version` NULL: no
+ * version check.
+ */
 struct rk_rocm_init_options {
-	const char *preload;       /* short names, comma list */
+	const char *preload;       /* short names, separated by commas */
 	const char *check_version; /* exact, or a pattern with * */
 	bool minor;                /* lock to major.minor and a wildcard */
 	bool fail;                 /* a mismatch is an error, not a warning */

@@ -1,9 +1,9 @@
 /*
  * ranks.h - a job of several ranks: their clocks, load, collectives and copies.
  *
- * A report on several ranks has one of these (report.h). Times of ranks on different nodes are compared
- * only if their clocks could be aligned, and then within the stated error. Numbers of a single rank do not
- * depend on the alignment.
+ * A report on several ranks includes one of these (report.h). Times of ranks on different nodes are
+ * compared only if their clocks could be aligned, and then within the stated error. Numbers of a
+ * single rank do not depend on the alignment.
  */
 #ifndef ROCKIT_RANKS_H
 #define ROCKIT_RANKS_H
@@ -30,7 +30,7 @@ struct rk_ranks_rank {
 	int64_t rank, local_rank;
 	const char *node;
 	const char *tool, *tool_version; /* the profiler */
-	const char *state;               /* of its run.json: "done", "running", "stopped" */
+	const char *state;               /* in its run.json: "done", "running", "stopped" */
 	int64_t status;                  /* exit status of its program; -1: unknown */
 	uint64_t kernels;                /* without barriers, here and below */
 	int64_t kernel_ns;               /* sum of their durations */
@@ -42,9 +42,9 @@ struct rk_ranks_rank {
 	int64_t idle_ns;    /* neither, between first_ns and last_ns */
 	/* Collectives that could be matched with those of other ranks. */
 	uint64_t collectives;
-	uint64_t last;     /* in how many it was the last to arrive */
-	int64_t wait_ns;   /* how long it waited for others, sum */
-	int64_t caused_ns; /* how long others waited for it, sum over them, when it was last */
+	uint64_t last;     /* how often it was the last to arrive */
+	int64_t wait_ns;   /* total time it waited for others */
+	int64_t caused_ns; /* total time that others waited for it when it was last */
 	enum rk_ranks_clock clock;
 	int64_t offset_ns; /* its clock minus the reference's, at base_ns of rk_ranks */
 	double drift_ppm;
@@ -56,18 +56,18 @@ struct rk_ranks_rank {
 
 /* All matched instances of one operation (name and participating ranks). */
 struct rk_ranks_collective {
-	const char *name;   /* "AllReduce", as in the API, with details from the kernel's name */
+	const char *name;   /* "AllReduce", as in the API, with details from the kernel name */
 	uint64_t calls;     /* instances matched on all participating ranks */
 	uint64_t unmatched; /* calls of single ranks that were not matched */
 	uint64_t ranks;     /* the usual number of participating ranks */
-	bool inter_node;    /* some instance has ranks of several nodes */
+	bool inter_node;    /* at least one instance has ranks of several nodes */
 	int64_t total_ns;   /* from the first arrival to the last end, sum over instances */
 	int64_t late_ns;    /* the part before the last arrival */
 	int64_t wire_ns;    /* the part after it */
-	int64_t wait_ns;    /* time spent waiting for the last rank, sum over ranks */
+	int64_t wait_ns;    /* time spent waiting for the last rank, summed over ranks */
 	double wire_median_ns, wire_max_ns;
 	int64_t straggler;        /* the rank that was last most often; -1: none */
-	uint64_t straggler_calls; /* in how many */
+	uint64_t straggler_calls; /* how often that was */
 	int64_t error_ns;         /* largest error of the compared clocks */
 	const char *verdict;      /* "late", "wire" or "even"; one word, static */
 	uint64_t reserved[8];     /* 0 */
@@ -76,8 +76,8 @@ struct rk_ranks_collective {
 /* A kernel whose time differs between ranks. */
 struct rk_ranks_spread {
 	const char *name;
-	uint64_t ranks;         /* that ran it */
-	int64_t min_ns, max_ns; /* total of a rank */
+	uint64_t ranks;         /* number of ranks that ran it */
+	int64_t min_ns, max_ns; /* total time per rank */
 	int64_t min_rank, max_rank;
 	double mean_ns;
 	double imbalance;     /* max / mean - 1 */
@@ -86,7 +86,7 @@ struct rk_ranks_spread {
 
 /* Copies from one place to another. */
 struct rk_ranks_copy {
-	const char *node; /* of the rank that copied; "": unknown */
+	const char *node; /* node of the rank that copied; "": unknown */
 	const char *direction;
 	int64_t src, dst; /* device numbers; -1: host or unknown */
 	uint64_t calls;
@@ -112,24 +112,27 @@ struct rk_ranks {
 	size_t nodes;      /* number of nodes with ranks here, by name; 0: no names known */
 	const char *job;   /* "": unknown */
 	int64_t reference; /* the rank whose clock is the reference; -1: none */
-	int64_t base_ns;   /* on its clock */
-	struct rk_ranks_rank *ranks; /* by rank */
+	int64_t base_ns;   /* on the reference's clock */
+	struct rk_ranks_rank *ranks; /* sorted by rank */
 	size_t nranks;
-	struct rk_ranks_collective *collectives; /* by wait_ns, largest first */
+	struct rk_ranks_collective *collectives; /* sorted by wait_ns, largest first */
 	size_t ncollectives;
-	struct rk_ranks_spread *spreads; /* by max - mean, largest first */
+	struct rk_ranks_spread *spreads; /* sorted by max - mean, largest first */
 	size_t nspreads;
-	struct rk_ranks_copy *copies; /* by node, src, dst, direction */
+	struct rk_ranks_copy *copies; /* sorted by node, src, dst, direction */
 	size_t ncopies;
 	struct rk_ranks_problem *problems;
 	size_t nproblems;
 	/* communication of all ranks: sums over ranks */
 	int64_t intra_ns, inter_ns; /* matched collectives within a node, and across nodes */
-	/* compute_ns of the busiest rank / mean - 1; NaN without kernels */
+	/* compute_ns of the busiest rank / mean - 1; NaN if there are no kernels */
 	double imbalance;
 };
 
-/* Only the ranks, without the rest of the report; CSV has a row per rank. Free with rk_text_free. */
+/*
+ * Renders only the ranks, without the rest of the report; CSV has one row per rank. Free with
+ * rk_text_free.
+ */
 int rk_ranks_render(const struct rk_ranks *k, const struct rk_render_options *look, char **ret_text,
 		    size_t *ret_len, struct rk_error *err);
 

@@ -1,10 +1,10 @@
 /*
  * rockit.h - the library: open profiler output as one run, convert it, report on it.
  *
- * The library never prints and never exits. Functions return 0, or a negative enum rk_code and fill `err`
- * (which may be NULL). Only one thread at a time may use a run; concurrent calls of another thread fail with
- * RK_E_USAGE. Runs do not share anything. NULL and closed handles give RK_E_USAGE, or NULL and 0 from
- * functions without an error. docs/api.md has the rules for all headers.
+ * The library never prints and never exits. Functions return 0, or a negative enum rk_code and fill
+ * `err` (which may be NULL). Only one thread at a time may use a run; concurrent calls from another
+ * thread fail with RK_E_USAGE. Runs share nothing. NULL and closed handles give RK_E_USAGE, or NULL
+ * and 0 from functions without an error. docs/api.md has the rules for all headers.
  */
 #ifndef ROCKIT_ROCKIT_H
 #define ROCKIT_ROCKIT_H
@@ -34,13 +34,14 @@ struct rk_run_options {
 	unsigned threads;   /* 0: one per CPU that this process may use, at most 16 */
 	const char *tmpdir; /* spill files; NULL: $TMPDIR or /tmp */
 	bool mangled;       /* keep kernel names as recorded, without demangling */
-	bool truncate;      /* cut kernel names to the bare function name */
-	bool hide_secrets;  /* in the command lines of processes */
-	bool redact;        /* with hide_secrets: also host, user and paths */
+	bool truncate;      /* shorten kernel names to the bare function name */
+	bool hide_secrets;  /* in command lines of processes */
+	bool redact;        /* with hide_secrets: also hide host, user and paths */
 	/*
-	 * Called now and then with bytes read and bytes in total (0: unknown); return nonzero to cancel. May
-	 * be called from a thread of the library, one call at a time, and not after the run was closed. It
-	 * must not use its run (calls fail), but it may close it and release streams.
+	 * Called now and then with the bytes read and the total bytes (0: unknown); return nonzero
+	 * to cancel. It may be called from a thread of the library, one call at a time, but not
+	 * after the run was closed. It must not use its run (calls fail), but it may close it and
+	 * release streams.
 	 */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -53,23 +54,21 @@ struct rk_run_options {
  */
 int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
 		struct rk_run **ret, struct rk_error *err);
-/*
- * NULL and a closed run are fine. Results and streams that still exist stay valid.
- */
+/* NULL and a closed run are fine. Existing results and streams stay valid. */
 void rk_run_close(struct rk_run *run);
 
 /*
- * Fails with RK_E_USAGE if the run reads from the file `out`, which would overwrite it. NULL and "-" are
- * standard output.
+ * Fails with RK_E_USAGE if `out` is a file that the run reads, because writing would destroy it.
+ * NULL and "-" mean standard output.
  */
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err);
 
-/* The files that were found: whether each is used, and why not. Borrowed. */
+/* A file that was found: whether it is used, and if not, why. Borrowed. */
 struct rk_run_file {
 	const char *path;
 	const char *format; /* the reader's name; "": none matches */
 	bool used;
-	const char *reason;   /* "": used */
+	const char *reason;   /* why it is not used; "": it is used */
 	uint64_t reserved[4]; /* 0 */
 };
 const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n);
@@ -79,9 +78,9 @@ const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n
 
 struct rk_convert_options {
 	const char *out; /* file, directory (ends in '/' or exists as one), or "-" */
-	/* "parquet", "csv", "jsonl", "perfetto", "chrome"; NULL: by the suffix of out */
+	/* "parquet", "csv", "jsonl", "perfetto", "chrome"; NULL: from the suffix of `out` */
 	const char *format;
-	/* NULL: kernels for a file, every table with rows for a directory or a trace */
+	/* NULL: kernels for a file; every table with rows for a directory or a trace */
 	const char *table;
 	/*
 	 * With `dataset`, `out` is a folder for TABLE/node=N/rank=R/part-K.parquet. The work can be split
@@ -90,14 +89,17 @@ struct rk_convert_options {
 	 */
 	bool dataset;
 	unsigned shard, nshards;
-	/* the paths the run was opened with: `out` of a data set must not be inside. May be NULL, 0 */
+	/*
+	 * the paths that the run was opened with: `out` of a data set must not be inside. May be
+	 * NULL, 0
+	 */
 	const char *const *inputs;
 	size_t ninputs;
 	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_convert_result {
-	uint64_t rows;        /* all tables together */
+	uint64_t rows;        /* of all tables */
 	unsigned files;       /* files written */
 	uint64_t reserved[8]; /* 0 */
 };

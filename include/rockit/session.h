@@ -1,7 +1,7 @@
 /*
- * session.h - profiling a program: a plan that is only data, and its execution.
+ * session.h - profile a program: a plan, which is plain data, and its execution.
  *
- * A session is planned from options alone: with tool, tool_version and arch given, nothing has to
+ * A session is planned from options alone: if tool, tool_version and arch are given, nothing has to
  * be installed. Running it creates the run directory described in docs/architecture.md. A session
  * belongs to one thread; it handles signals while a program runs.
  */
@@ -18,27 +18,27 @@
 
 RK_BEGIN_DECLS
 
-/* NULL and 0 mean "not set". Everything is copied. */
+/* NULL and 0 mean "not set". All strings are copied. */
 struct rk_session_options {
 	const char *preset;   /* name or file; default: lightweight, unless traces or counters */
-	const char *traces;   /* "hip,kernel,..." instead of the preset's; "none" */
-	const char *counters; /* counter spec (see counters.h) instead of the preset's */
-	const char *tool;     /* "auto", "rocprofv3", ...: see rk_tool_word of tools.h */
-	const char *tool_version; /* instead of what is installed */
+	const char *traces;   /* "hip,kernel,..." replaces the preset's; "none" */
+	const char *counters; /* counter spec (see counters.h), replaces the preset's */
+	const char *tool;     /* "auto", "rocprofv3", ...: see rk_tool_word in tools.h */
+	const char *tool_version; /* replaces the installed version */
 	const char *arch;         /* "gfx942"; default: the first AMD GPU */
-	const char *tool_args;    /* raw options of the profiler, as a shell would split them */
+	const char *tool_args;    /* raw profiler options, split as in a shell */
 	const char *context;      /* madengine's JSON */
 	const char *context_file;
 	const char *dir;           /* default: rockit_output/<time>-<pid> */
 	const char *monitor;       /* "power,vram"; "none" */
 	const char *library_trace; /* "rocblas,miopen"; "none" */
 	const char *kernel_regex;
-	const char *ranks; /* "0,8-15": other ranks run without profiler */
+	const char *ranks; /* "0,8-15": other ranks run without the profiler */
 	uint64_t monitor_interval_ms, timeout_s;
 	bool force, keep_going, baseline, redact;
-	bool verdicts;     /* a preset with counters collects those that verdicts need as well */
-	const char *root;  /* put before /sys and /opt, for tests */
-	char *const *argv; /* the program and its arguments, ended by NULL */
+	bool verdicts;         /* a preset with counters also collects those that verdicts need */
+	const char *root;      /* for tests: prefix of /sys and /opt */
+	char *const *argv;     /* the program and its arguments; ends with NULL */
 	uint64_t reserved[16]; /* 0 */
 };
 
@@ -48,50 +48,50 @@ int rk_session_plan(const struct rk_session_options *opt, struct rk_session **re
 		    struct rk_error *err);
 void rk_session_free(struct rk_session *s); /* NULL is fine */
 
-/* The plan as text or JSON (schema 1); freed by rk_text_free. */
+/* The plan as text or JSON (schema 1); free with rk_text_free. */
 int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
 		      size_t *ret_len, struct rk_error *err);
 
 const char *rk_session_dir(const struct rk_session *s);
-/* What was requested but will not be delivered, and other notes, one sentence each. Borrowed. */
+/* Requested data that will not be delivered, and other notes, one sentence each. Borrowed. */
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n);
 /* Known problems of this tool, release and chip. Borrowed. */
 const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n);
 
-/* One execution of the program, as it would be started. Owned by the session. */
+/* One execution of the program, as it would be started. The session owns it. */
 struct rk_planned_pass {
 	const char *what;            /* "trace", "counters", "PC samples and trace" */
 	const char *dir;             /* where its files go */
-	const char *const *argv;     /* the profiler's command line, NULL at the end */
-	const char *const *env;      /* NAME=VALUE beyond what is inherited, NULL at the end */
-	const char *const *counters; /* NULL at the end */
+	const char *const *argv;     /* the profiler's command line; ends with NULL */
+	const char *const *env;      /* NAME=VALUE, added to the environment; ends with NULL */
+	const char *const *counters; /* ends with NULL */
 	uint64_t reserved[4];        /* 0 */
 };
 
 struct rk_planned {
-	const char *tool, *tool_path, *tool_version; /* "" when not known */
-	const char *arch;                            /* "gfx942", ""; assumed where none is seen */
-	bool profiled; /* false: a rank that was not chosen, the program runs alone */
+	const char *tool, *tool_path, *tool_version; /* "" if unknown */
+	const char *arch; /* "gfx942" or ""; assumed if no GPU is found */
+	bool profiled;    /* false: a rank that was not selected; the program runs alone */
 	const struct rk_planned_pass *passes;
 	size_t npasses;
 };
 
-/* What running the session would do: builds the commands, starts nothing. Borrowed. */
+/* What running the session would do: builds the commands but starts nothing. Borrowed. */
 const struct rk_planned *rk_session_planned(const struct rk_session *s);
 
 struct rk_session_hooks {
-	/* A line about what happens now ("pass 1 of 3: trace"); may be NULL. */
+	/* Called with a line about the current step ("pass 1 of 3: trace"); may be NULL. */
 	void (*say)(void *arg, const char *line);
-	/* Something is wrong with the result, a sentence; may be NULL. */
+	/* Called with a sentence about a problem with the result; may be NULL. */
 	void (*warn)(void *arg, const char *line);
 	void *arg;
 	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_session_result {
-	int status;    /* what to exit with: the program's own, 126, 127 or 128 + signal */
+	int status;    /* status to exit with: the program's own, 126, 127 or 128 + signal */
 	bool ran;      /* the program was started */
-	bool profiled; /* false: a rank that was not chosen */
+	bool profiled; /* false: a rank that was not selected */
 	bool usable;   /* kernels or other rows were recorded */
 	uint64_t kernels;
 	unsigned passes_done, passes;
@@ -99,7 +99,7 @@ struct rk_session_result {
 };
 
 /*
- * Makes the directory, runs every pass, collects, converts and writes run.json. Fails only if
+ * Creates the directory, runs every pass, collects, converts and writes run.json. Fails only if
  * rockit itself fails (directory, disk, memory); the result of the program is in *ret, which is
  * always filled. A session may run again, into the same directory if `force` was given.
  */
@@ -107,23 +107,24 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		   struct rk_session_result *ret, struct rk_error *err);
 
 /*
- * Sessions for the usual questions, planned like rk_session_plan. `base` has the program and the
- * common options; each function sets only options that base does not set.
+ * Sessions for common questions, planned like rk_session_plan. `base` has the program and the
+ * common options; each function only sets options that base does not set.
  */
 
 /*
- * A kernel by its name, a regular expression (NULL: all): times, and counters of the categories
- * waves and instructions. If the profiler filters only counters, the times are of all kernels.
+ * Kernels whose name matches a regular expression (NULL: all): times, and counters of the
+ * categories waves and instructions. If the profiler can only filter counters, times cover all
+ * kernels.
  */
 int rk_session_for_kernel(const struct rk_session_options *base, const char *kernel,
 			  struct rk_session **ret, struct rk_error *err);
-/* Traffic and bandwidth of memory: counters of the categories memory and cache. */
+/* Memory traffic and bandwidth: counters of the categories memory and cache. */
 int rk_session_for_memory(const struct rk_session_options *base, struct rk_session **ret,
 			  struct rk_error *err);
 /* How busy the compute units are: counters of the category compute_unit. */
 int rk_session_for_compute_unit(const struct rk_session_options *base, struct rk_session **ret,
 				struct rk_error *err);
-/* rocprof-compute (Omniperf) on the target `arch`, "gfx942"; NULL: base->arch, or this machine. */
+/* rocprof-compute (Omniperf) for the target `arch`, "gfx942"; NULL: base->arch, or this machine. */
 int rk_session_for_rocprof_compute(const struct rk_session_options *base, const char *arch,
 				   struct rk_session **ret, struct rk_error *err);
 

@@ -68,40 +68,42 @@ struct rk_run;
 /* Zero it, then set what you need. */
 struct rk_stream_options {
 	const char *table;          /* "kernels", ...; NULL: kernels */
-	const char *const *columns; /* only these, in this order, NULL at the end; NULL: all */
+	const char *const *columns; /* only these, in this order; ends with NULL; NULL: all */
 	size_t batch_rows;          /* max rows of an array; 0: 131072 */
-	bool plain_strings;         /* utf8; else dictionary<int32, utf8> */
+	bool plain_strings;         /* utf8 instead of dictionary<int32, utf8> */
 	bool sorted;                /* sorted by time, as in written files; else as recorded */
 	uint64_t reserved[8];       /* 0 */
 };
 
 /*
- * One table over all files of the run: a struct array per batch, every column nullable. A table that the
- * run does not have gives a stream without rows. Only requested columns are decoded. If all columns of
- * kernels are requested, they include its counters, and energy_j if known.
+ * One table over all files of the run: a struct array per batch, every column nullable. A table
+ * that the run does not have gives a stream without rows. Only requested columns are decoded. If
+ * all columns of kernels are requested, they include its counters, and energy_j if known.
  *
- * Integers are int64 or int32, values double, texts as requested, barrier bool. A dictionary only grows: an
- * index means the same text in every array of a stream. Buffers are aligned to 64 bytes.
+ * Integers are int64 or int32, values are double, strings are as requested, barrier is bool. A
+ * dictionary only grows: an index means the same string in every array of a stream. Buffers are
+ * aligned to 64 bytes.
  *
- * The caller owns the stream, its schema and its arrays, and releases each once. They are independent: you
- * can close the run and release the stream while arrays are in use. A stream keeps what it needs of its
- * run, so the run's files and threads are freed when both are closed.
+ * The caller owns the stream, its schema and its arrays, and releases each once. They are
+ * independent: you can close the run and release the stream while arrays are in use. A stream keeps
+ * the parts of its run that it needs, so the run's files and threads are freed when both are
+ * closed.
  *
- * Use a stream on one thread at a time. Several threads may read streams of one run; they wait for each
- * other. Arrays and schemas may be used and released on any thread.
+ * Use a stream on one thread at a time. Several threads may read streams of one run; they wait for
+ * each other. Arrays and schemas may be used and released on any thread.
  *
- * get_next returns errno values: ENOMEM, EIO, EBADMSG (damaged file), ECANCELED (by the progress callback
- * of the run), ENOTSUP, EOVERFLOW (a limit), EINVAL. After an error it returns the same error again.
- * get_last_error returns the message with file and line: "x.csv:12: ...".
+ * get_next returns errno values: ENOMEM, EIO, EBADMSG (damaged file), ECANCELED (by the progress
+ * callback of the run), ENOTSUP, EOVERFLOW (a limit), EINVAL. After an error it returns the same
+ * error again. get_last_error returns the message with file and line: "x.csv:12: ...".
  *
- * Fails with RK_E_USAGE for an unknown table or column, or a column named twice; *ret is untouched.
+ * Fails with RK_E_USAGE for an unknown table or column, or a column named twice; *ret is unchanged.
  */
 int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
 		  struct ArrowArrayStream *ret, struct rk_error *err);
 
 /*
- * The error of a stream of rk_run_stream, with file, line and offset; code 0: no error. Borrowed from the
- * stream. NULL for a stream of another library, and for a released one.
+ * The error of a stream from rk_run_stream, with file, line and offset; code 0: no error. Borrowed
+ * from the stream. NULL for a stream of another library, and for a released one.
  */
 const struct rk_error *rk_stream_error(const struct ArrowArrayStream *stream);
 

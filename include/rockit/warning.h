@@ -12,7 +12,7 @@ struct rk_warning {
 	const char *kind;     /* stable word: "short-row", "negative-duration", ... */
 	const char *file;     /* "": not about a single file */
 	uint64_t line;        /* of the first occurrence; 0: unknown */
-	uint64_t count;       /* how often */
+	uint64_t count;       /* number of occurrences */
 	const char *message;  /* one sentence about the first occurrence */
 	uint64_t reserved[4]; /* 0 */
 };
