@@ -18,7 +18,7 @@
 #define BATCH 64      /* commands recorded in one batch */
 #define MOST_DONE 512 /* max events waiting for our thread to release them */
 #define PIECE 16      /* batches per turn, for threads that work for others */
-#define LOOK_PAST 256 /* running commands that a harvest checks past in an out-of-order queue */
+#define LOOK_PAST 256 /* max running commands that a harvest steps over in an out-of-order queue */
 #define LEAST_NODES 1024
 #define SPINS 1000
 #define YIELDS 100
