@@ -11,12 +11,11 @@
 /* Numbers are -1 if no variable is set. Strings are borrowed from the environment, "" if unset. */
 struct rk_rank {
 	int64_t rank, local_rank, size;
-	int64_t node_id;      /* index of the node in the job */
-	const char *variable; /* the variable that gave the rank */
-	const char *launcher; /* "slurm", "torchrun", "openmpi", ...; static */
-	const char *node;     /* the launcher's name for this machine */
-	const char *job,
-		*step; /* together they identify one launch of all ranks; no step without job */
+	int64_t node_id;         /* index of the node in the job */
+	const char *variable;    /* the variable that gave the rank */
+	const char *launcher;    /* "slurm", "torchrun", "openmpi", ...; static */
+	const char *node;        /* the launcher's name for this machine */
+	const char *job, *step;  /* together they identify one launch; no step without job */
 	const char *contradicts; /* a variable with a different rank but the same size; static */
 	int64_t other_rank;      /* the rank in that variable */
 };
