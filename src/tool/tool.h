@@ -39,7 +39,7 @@ struct rk_pc_sampling {
 	uint64_t interval;  /* 0: the default */
 };
 
-/* One pass: one run of the program under the tool. Everything is borrowed. */
+/* One pass: one execution of the program under the tool. Everything is borrowed. */
 struct rk_want {
 	unsigned traces;                 /* RK_TRACE_ bits */
 	bool stats;                      /* the tool's own statistics files beside the trace */
@@ -78,9 +78,9 @@ struct rk_tool_ops {
 	const char *name; /* "rocprofv3": the word after --tool */
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
-	/* Accepts no counter sets from us: always one run. */
+	/* Accepts no counter sets from us: always one execution. */
 	bool one_run;
-	/* Repeats kernels for counters, so one run of the program collects all of them. */
+	/* Repeats kernels for counters, so one execution of the program collects all of them. */
 	bool replays;
 	/* Our own collector: `programs` has a library, see rk_collector_find, not a program. */
 	bool library;
