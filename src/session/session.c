@@ -245,25 +245,39 @@ static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monit
 		drop_monitors(s, err.message);
 }
 
+/*
+ * Creates the directories, and a first run.json so that a killed run can be identified. It is
+ * written in both places, because tables in the scratch directory are read before they move to the
+ * target. On failure no claim and no scratch directory is left.
+ */
 static int make_dir(struct rk_session *s, struct rk_error *err)
 {
 	const struct rk_plan *p = s->plan;
-	bool claimed = p->rank.rank >= 0;
+	bool claimed = p->rank.rank >= 0, scratch = false;
 	int rc;
 
 	if (claimed && (rc = rk_claim_rank(p->target, &p->rank, p->force, err)) < 0)
 		return rc;
 	if ((rc = rk_run_dir_make(p->target, p->force, err)) < 0)
-		goto bad;
-	if (p->scratch &&
-	    ((rc = rk_scratch_make(p->scratch, err)) < 0 || (rc = rk_make_dirs(p->dir, err)) < 0))
-		goto bad;
-	if ((rc = rk_run_dir_claim(p->raw_dir, err)) < 0)
-		goto bad;
-	if (p->want.libraries && (rc = rk_make_dirs(p->library_dir, err)) < 0)
-		goto bad;
+		goto fail;
+	if (p->scratch) {
+		if ((rc = rk_scratch_make(p->scratch, err)) < 0)
+			goto fail;
+		scratch = true;
+		if ((rc = rk_make_dirs(p->dir, err)) < 0)
+			goto fail;
+	}
+	if ((rc = rk_run_dir_claim(p->raw_dir, err)) < 0 ||
+	    (p->want.libraries && (rc = rk_make_dirs(p->library_dir, err)) < 0))
+		goto fail;
+	s->record.start = rk_clock_pair_read();
+	if ((rc = rk_record_write(&s->record, p, p->dir, err)) < 0 ||
+	    (p->scratch && (rc = rk_record_write(&s->record, p, p->target, err)) < 0))
+		goto fail;
 	return 0;
-bad:
+fail:
+	if (scratch)
+		rk_remove_tree(p->scratch, NULL);
 	if (claimed)
 		rk_claim_drop(p->target);
 	return rc;
@@ -301,17 +315,6 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
-	r->start = rk_clock_pair_read();
-	/*
-	 * Written early, so that a killed run can be identified. In both places, because tables in
-	 * the scratch directory are read before they move to the target.
-	 */
-	rc = rk_record_write(r, p, p->dir, err);
-	if (rc == 0 && p->scratch)
-		rc = rk_record_write(r, p, p->target, err);
-	if (rc < 0)
-		return rc;
-
 	start_monitor(s, &lock, &monitor);
 	rc = rk_session_passes(s, err);
 	if (monitor) {
