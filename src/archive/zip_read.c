@@ -361,16 +361,16 @@ int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err
 	int rc = z ? rk_file_open(path, &z->file, err) : rk_fail_nomem(err);
 
 	if (rc < 0)
-		goto failed;
+		goto fail;
 	if (z->file->seekable)
 		rc = read_directory(z, err);
 	else
 		rc = rk_fail(err, RK_E_UNSUPPORTED, "cannot read a zip archive from a pipe");
 	if (rc < 0)
-		goto failed;
+		goto fail;
 	*ret = z;
 	return 0;
-failed:
+fail:
 	rk_error_at(err, path, 0, 0);
 	rk_zip_close(z);
 	return rc;

@@ -518,7 +518,7 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 		for (; z->npackers < n; z->npackers++) {
 			rc = rk_packer_new(o->level, &z->packers[z->npackers], err);
 			if (rc < 0)
-				goto failed;
+				goto fail;
 		}
 		z->slot_bytes = rk_max(z->slot_bytes, rk_packer_bound(z->packers[0], PIECE));
 	}
@@ -541,7 +541,7 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 	return 0;
 nomem:
 	rc = rk_fail_nomem(err);
-failed:
+fail:
 	rk_zip_free(z);
 	return rc;
 }

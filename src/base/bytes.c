@@ -35,7 +35,7 @@ bool rk_bytes_reserve(struct rk_bytes *b, size_t extra)
 	if (extra <= b->cap - b->len)
 		return true;
 	if (extra > b->max || b->len > b->max - extra)
-		goto bad;
+		goto fail;
 	need = b->len + extra;
 	cap = rk_max(b->cap, 64);
 	while (cap < need && cap <= b->max / 2)
@@ -44,11 +44,11 @@ bool rk_bytes_reserve(struct rk_bytes *b, size_t extra)
 		cap = b->max;
 	data = rk_realloc(b->data, cap);
 	if (!data)
-		goto bad;
+		goto fail;
 	b->data = data;
 	b->cap = cap;
 	return true;
-bad:
+fail:
 	b->bad = true;
 	return false;
 }

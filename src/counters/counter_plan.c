@@ -218,7 +218,7 @@ static struct rk_pack_problem problem_of(const struct items *s)
 /*
  * Adds names that exist on the target (a suffix as in counter_resolve.h is fine), to be collected
  * in one pass if they fit. Names that were added before are not added again; the rest joins them.
- * *ret_fits is false, and nothing is added, if a counter by itself needs more than the GPU has.
+ * *ret_fits is false if a counter alone needs more than the GPU has; it is not added.
  * Names are borrowed and must outlive the items.
  */
 static int add_names(struct items *s, const char *const *names, bool *ret_fits,
@@ -249,14 +249,19 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 	item = (struct rk_pack_item){ .registers = d.registers, .n = d.n };
 	*ret_fits = rk_pack_fits(&p, &item);
 	if (!*ret_fits) {
-		/* try them one by one */
+		/* one by one */
+		bool all = names[0] && names[1];
+
 		for (size_t i = 0; names[0] && names[1] && names[i]; i++) {
 			const char *const one[] = { names[i], NULL };
+			bool fits;
 
-			rc = add_names(s, one, ret_fits, err);
+			rc = add_names(s, one, &fits, err);
 			if (rc < 0)
 				return rc;
+			all &= fits;
 		}
+		*ret_fits = all;
 		return 0;
 	}
 	rc = set_item(s, at, &d, err);

@@ -97,18 +97,18 @@ static int from_tree(const struct rk_tree *root, const char *file, bool builtin,
 		return rc;
 	if ((rc = rk_draft_set(d, RK_DRAFT_NAME, stem, err)) < 0 ||
 	    (rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err)) < 0)
-		goto bad;
+		goto fail;
 	if (rk_tree_get(root, "tools"))
 		rc = rk_draft_context(d, root, file, err);
 	else
 		rc = rk_draft_parse(d, root, file, err);
 	if (rc < 0)
-		goto bad;
+		goto fail;
 	rc = rk_draft_set(d, RK_DRAFT_SOURCE, builtin ? "built in" : file, err);
 	if (rc < 0)
-		goto bad;
+		goto fail;
 	return rk_draft_seal(d, ret, err);
-bad:
+fail:
 	rk_draft_free(d);
 	return rc;
 }

@@ -234,6 +234,7 @@ static int take_id(struct rk_slurm_job *j, const struct answer *a, struct rk_err
 			       a->did.status);
 	if (!digits)
 		return rk_fail(err, RK_E_IO, "sbatch did not print a job number");
+	rk_free(j->id); /* of an earlier job */
 	j->id = rk_strf("%.*s", (int)digits, a->text);
 	if (!j->id)
 		return rk_fail_nomem(err);
@@ -246,6 +247,7 @@ static int submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *
 	char *argv[] = { "sbatch", "--parsable", path, NULL };
 	DIR *d = NULL;
 	struct dirent *e;
+	struct rk_error why = { 0 };
 	struct answer a;
 	bool full = false;
 	int rc;
@@ -266,9 +268,12 @@ static int submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *
 	}
 	if ((rc = rk_make_dirs(j->dir, err)) < 0 ||
 	    (rc = write_in(j, "job.sh", j->script.data, j->script.len, err)) < 0 ||
-	    (rc = ask(argv, false, &a, err)) < 0 || (rc = take_id(j, &a, err)) < 0 ||
-	    (rc = write_job(j, err)) < 0)
+	    (rc = ask(argv, false, &a, err)) < 0 || (rc = take_id(j, &a, err)) < 0)
 		goto out;
+	if (write_job(j, &why) < 0) {
+		rc = rk_fail(err, why.code, "job %s was submitted, but %s", j->id, why.message);
+		goto out;
+	}
 	*ret_id = j->id;
 out:
 	rk_free(path);

@@ -285,11 +285,11 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 	p->dir = rk_strdup(dir);
 	if (!p->dir) {
 		rc = rk_fail_nomem(err);
-		goto bad;
+		goto fail;
 	}
 	if ((rc = read_parts(p, err)) < 0 || (rc = read_job(p, err)) < 0 ||
 	    (rc = read_choice(p, err)) < 0 || (rc = find_missing(p, err)) < 0)
-		goto bad;
+		goto fail;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct part *v = &p->v[i];
 
@@ -305,14 +305,14 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 	}
 	if (p->notes.bad) {
 		rc = rk_fail_nomem(err);
-		goto bad;
+		goto fail;
 	}
 	rc = rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
 	if (rc < 0)
-		goto bad;
+		goto fail;
 	*ret = p;
 	return 0;
-bad:
+fail:
 	destroy_parts(p);
 	return rc;
 }

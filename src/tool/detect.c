@@ -589,6 +589,8 @@ static bool look(struct hits *h, unsigned name, const char *dir, const char *pla
 	for (size_t i = 0; i < h->n; i++)
 		if (h->v[i].name == name && !strcmp(h->v[i].real, real))
 			return true;
+	if (h->n == MAX_FOUND)
+		return true;
 	version_beside(names[name], dir, real, &version);
 	options_of(f->name, version.rocm, options);
 	hit.real = rk_strdup(real);
@@ -599,15 +601,15 @@ static bool look(struct hits *h, unsigned name, const char *dir, const char *pla
 	f->options = rk_strdup(options);
 	f->usable = access(path, X_OK) == 0;
 	if (version.bad || !hit.real || !f->path || !f->version || !f->rocm || !f->place ||
-	    !f->options || h->n == MAX_FOUND)
-		goto bad;
+	    !f->options)
+		goto fail;
 	v = rk_grow(h->v, &h->cap, h->n + 1, sizeof(*v));
 	if (!v)
-		goto bad;
+		goto fail;
 	h->v = v;
 	v[h->n++] = hit;
 	return true;
-bad:
+fail:
 	rk_free(hit.real);
 	free_found(f);
 	return false;
