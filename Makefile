@@ -1,5 +1,7 @@
 # A short front for CMake: the work is in CMakePresets.json and tools/.
 JOBS ?= $(shell nproc)
+# Some tests wait most of the time.
+TEST_JOBS ?= $(shell expr $(JOBS) + $(JOBS) / 2)
 PREFIX ?= /usr/local
 DEMO_ROWS ?= 200000
 FUZZ_SECONDS ?= 60
@@ -19,20 +21,20 @@ build: setup-build build-dev
 test: setup-build
 	@sh tools/setup.sh test & setup=$$!; $(MAKE) --no-print-directory build-dev && wait $$setup
 	@$(MAKE) --no-print-directory build-dev build-asan
-	ctest --preset dev -j $(JOBS)
-	ctest --preset asan -j $(JOBS)
+	ctest --preset dev -j $(TEST_JOBS)
+	ctest --preset asan -j $(TEST_JOBS)
 
 # The same and more: 25 times the mutations, thread sanitizer, release build, a minute of fuzzing
 # per target; packages are made, installed on bare roots and run there.
 test-full: export ROCKIT_TEST_FULL = 1
 test-full: export ROCKIT_MUTATIONS = 5000
 test-full: deb tarball tarball-aarch64 wheel test build-tsan build-release fuzz
-	ctest --preset asan-long -j $(JOBS)
-	ctest --preset tsan -j $(JOBS)
-	ctest --preset release -j $(JOBS)
+	ctest --preset asan-long -j $(TEST_JOBS)
+	ctest --preset tsan -j $(TEST_JOBS)
+	ctest --preset release -j $(TEST_JOBS)
 
 asan: setup-test build-asan
-	ctest --preset asan -j $(JOBS)
+	ctest --preset asan -j $(TEST_JOBS)
 
 fuzz: setup-test build-fuzz
 	sh tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)

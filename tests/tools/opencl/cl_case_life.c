@@ -63,7 +63,7 @@ static void threads(void)
 
 static void contexts(void)
 {
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct cl_world w;
 
 		case_world(&w);
