@@ -72,8 +72,9 @@ static int help_on(char **argv, int n)
 	if (!cmd) {
 		near = rk_command_guess(topic);
 		if (near)
-			return say_misuse("help", "no verb '%s'; did you mean '%s'?", topic, near);
-		return say_misuse("help", "no verb '%s'; see 'rockit help'", topic);
+			return say_misuse("help", "unknown verb '%s'; did you mean '%s'?", topic,
+					  near);
+		return say_misuse("help", "unknown verb '%s'; see 'rockit help'", topic);
 	}
 	if (words < n && !cmd->verbs)
 		return say_misuse("help", "too many arguments; see 'rockit help --help'");
@@ -102,9 +103,7 @@ static int help_run(int argc, char **argv)
 	} else {
 		puts("usage: rockit VERB [options] [operands]\n"
 		     "\n"
-		     "Runs programs under GPU profilers, reads what profilers wrote, converts it "
-		     "and\n"
-		     "reports on it.\n"
+		     "Runs programs under GPU profilers; reads, converts and reports their output.\n"
 		     "\n"
 		     "verbs:");
 		for (const struct rk_command *const *c = rk_commands; *c; c++)

@@ -172,8 +172,8 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 			opt->format);
 	else
 		rk_fail(err, RK_E_USAGE,
-			"unknown format of '%s'; use a name that ends in .parquet, .csv, .jsonl, "
-			".pftrace, .json, .tar or / (a directory), or give -f",
+			"cannot tell the format of '%s'; use a name that ends in .parquet, .csv, .jsonl, "
+			".pftrace, .json, .tar or / (a directory), or add -f FORMAT",
 			opt->out);
 	return NULL;
 }

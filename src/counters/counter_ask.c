@@ -369,7 +369,10 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 				     "unknown counter, set or file '%s'; did you mean '%s'?", name,
 				     near);
 		else
-			rc = rk_fail(err, RK_E_USAGE, "unknown counter, set or file '%s'", name);
+			rc = rk_fail(
+				err, RK_E_USAGE,
+				"unknown counter, set or file '%s'; 'rockit counters' lists them",
+				name);
 		rk_list_release(&sets);
 	}
 	if (origin[0])

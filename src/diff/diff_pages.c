@@ -43,7 +43,7 @@ void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d)
 	if (isnan(w->percent))
 		rk_bytes_puts(out, "A has no GPU time: ");
 	else if (fabs(w->percent) < 0.005)
-		rk_bytes_puts(out, "B takes as long as A: ");
+		rk_bytes_puts(out, "no change: ");
 	else
 		rk_bytes_printf(out, "B is %.*f %% %s: ", fabs(w->percent) < 1 ? 2 : 1,
 				fabs(w->percent), w->delta_ns > 0 ? "slower" : "faster");

@@ -578,7 +578,8 @@ static void look_at_opencl(struct rk_look *l)
 	l->opencl = collector && drivers;
 	l->bad |= path.bad || names.bad;
 	if (l->opencl) {
-		rk_look_say(l, "opencl", RK_DOCTOR_OK, "OpenCL", "rockit can trace it on %s",
+		rk_look_say(l, "opencl", RK_DOCTOR_OK, "OpenCL",
+			    "OpenCL programs can be traced: %s",
 			    rk_bytes_str(&names) ? rk_bytes_str(&names) : "any driver");
 	} else if (collector) {
 		rk_look_say(l, "opencl", RK_DOCTOR_INFO, "OpenCL", "no driver is installed");

@@ -2,7 +2,7 @@
  * run_json.h - run.json, the record that `rockit run` writes next to a run's files: the names of
  * its values, reading and editing.
  *
- * rockit writes it (session/record_json.c), but the file may come from anywhere: codec/json/tree.h
+ * rockit writes it (session/record.c), but the file may come from anywhere: codec/json/tree.h
  * limits size and depth, and the record below only uses values of the right type and range,
  * truncates text and replaces control characters.
  */

@@ -269,9 +269,8 @@ static int take_schema(const struct parse *p, const struct rk_tree *v, unsigned 
 	if (v->kind == RK_TREE_NUMBER && rk_tree_int(v, &n) && n == 1)
 		return 0;
 	return rk_draft_wrong(v, p->file, p->err,
-			      "unknown schema %s; this rockit supports "
-			      "schema 1",
-			      rk_tree_text(v, "of that kind"));
+			      "unknown schema %s; this rockit supports schema 1",
+			      rk_tree_text(v, "(not a number)"));
 }
 
 static int take_stats(const struct parse *p, const struct rk_tree *v, unsigned index)
@@ -388,9 +387,12 @@ static int take_choice(const struct parse *p, const struct rk_tree *v, enum rk_d
 		for (const char *const *w = words; *w; w++)
 			if (strcmp(*w, v->text) == 0)
 				return rk_draft_set(p->d, t, v->text, p->err);
-	near = rk_nearest(rk_tree_text(v, ""), words);
+	if (v->kind != RK_TREE_TEXT)
+		return rk_draft_wrong(v, p->file, p->err, "'%s' must be a text such as '%s'",
+				      v->key, words[0]);
+	near = rk_nearest(v->text, words);
 	return rk_draft_wrong(v, p->file, p->err, "'%s' cannot be '%s'; did you mean '%s'?", v->key,
-			      rk_tree_text(v, "of that kind"), near ? near : words[0]);
+			      v->text, near ? near : words[0]);
 }
 
 static int take_pc(const struct parse *p, const struct rk_tree *v, unsigned index)

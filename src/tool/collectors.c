@@ -131,9 +131,10 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 	put_settings(&b, ret);
 
 	ret->delivers = want->traces & OPENCL_HAS;
-	rk_tool_no_traces(ret, want->traces & ~(unsigned)OPENCL_HAS, "OpenCL has none");
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)OPENCL_HAS,
+			  "not supported by the OpenCL collector");
 	if (rk_tool_wants_counters(want))
-		rk_list_add(&ret->notes, "no counters: OpenCL has none");
+		rk_list_add(&ret->notes, "no counters: not available through OpenCL");
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: OpenCL does not support it");
 	if (want->kernel_regex)
@@ -243,7 +244,7 @@ static int cupti_command(const char *path, struct rk_version v, const struct rk_
 				  "this is CUDA; its calls are recorded if both are requested");
 		rk_tool_no_traces(ret, want->traces & RK_TRACE_RCCL,
 				  "NCCL's ranges are recorded as markers");
-		rk_tool_no_traces(ret, want->traces & RK_TRACE_SCRATCH, "CUPTI has none");
+		rk_tool_no_traces(ret, want->traces & RK_TRACE_SCRATCH, "not supported by CUPTI");
 	}
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: this collector does not support it");

@@ -120,7 +120,7 @@ static int v1_command(const char *path, struct rk_version v, const struct rk_wan
 		return rc;
 	rk_list_add(&ret->argv, path);
 	ret->delivers = want->traces & HAS;
-	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "rocprof has none");
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "not supported by rocprof");
 	if (rk_tool_wants_counters(want)) {
 		rk_tool_no_traces(ret, ret->delivers & ~(unsigned)RK_TRACE_KERNEL,
 				  "rocprof would lose the counters");
@@ -174,7 +174,7 @@ static int v2_command(const char *path, struct rk_version v, const struct rk_wan
 		return rc;
 	rk_list_add(&ret->argv, path);
 	ret->delivers = want->traces & HAS;
-	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "rocprofv2 has none");
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "not supported by rocprofv2");
 	if (ret->delivers & RK_TRACE_KERNEL)
 		rk_list_add(&ret->argv, "--kernel-trace");
 	/* --hip-trace is calls and GPU activity, which includes copies; --hip-api is calls alone */

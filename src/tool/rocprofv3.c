@@ -140,7 +140,7 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 		rk_list_add(&c->argv, "rocpd");
 	if (!rocpd && (c->delivers & RK_TRACE_MEMCPY))
 		rk_list_addf(&c->notes,
-			     "no sizes of copies: csv has none%s; --tool-args '--output-format "
+			     "no copy sizes: they are not in CSV%s; --tool-args '--output-format "
 			     "json' gives them, with far larger files",
 			     broken ? ", and rocpd of this release fails on quotes in markers" :
 				      "");

@@ -100,7 +100,7 @@ TEST(chips_ranks_and_traces_that_rocprof_lacks_are_named)
 	w.want.pc = &pc;
 	wish_told(&w, "rocprof", "");
 	CHECK(!w.cmd.pc);
-	CHECK_STR(w.cmd.notes.v[0], "no rccl, scratch, alloc trace: rocprof has none");
+	CHECK_STR(w.cmd.notes.v[0], "no rccl, scratch, alloc trace: not supported by rocprof");
 	CHECK(strstr(wish_notes(&w), "does not support gfx1100"));
 	CHECK(strstr(wish_notes(&w), "mixes the rows"));
 	CHECK(strstr(wish_notes(&w), "no PC sampling"));
@@ -121,7 +121,7 @@ TEST(rocprofv2_names_files_by_process)
 	CHECK_STR(wish_told(&w, "rocprofv2", ""),
 		  "rocprofv2 --kernel-trace --hip-trace --hsa-api --roctx-trace --plugin file "
 		  "-d /out ./app -n 4 2");
-	CHECK_STR(wish_notes(&w), "no rccl, scratch, alloc trace: rocprofv2 has none");
+	CHECK_STR(wish_notes(&w), "no rccl, scratch, alloc trace: not supported by rocprofv2");
 	w.want.traces = 0;
 	rk_list_add(&w.counters, "SQ_WAVES");
 	CHECK_STR(wish_told(&w, "rocprofv2", ""),

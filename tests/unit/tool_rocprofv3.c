@@ -43,7 +43,7 @@ TEST(rocprofv3_of_6_2_has_neither_rccl_nor_allocations)
 	CHECK_STR(w.cmd.notes.v[0],
 		  "no rccl trace: rocprofv3 has --rccl-trace since ROCm 6.3, this is 6.2");
 	CHECK(strstr(w.cmd.notes.v[1], "no alloc trace") != NULL);
-	CHECK(strstr(w.cmd.notes.v[2], "no sizes of copies") != NULL);
+	CHECK(strstr(w.cmd.notes.v[2], "no copy sizes") != NULL);
 	wish_close(&w);
 }
 
