@@ -132,6 +132,7 @@ const char *rk_session_dir(const struct rk_session *s)
 
 static const char *const *list_of(const struct rk_session *s, bool notes, size_t *ret_n)
 {
+	const char *const *v;
 	const struct rk_list *l;
 
 	if (!ret_n)
@@ -141,8 +142,9 @@ static const char *const *list_of(const struct rk_session *s, bool notes, size_t
 		return NULL;
 	l = notes ? &s->plan->notes : &s->plan->hazards;
 	*ret_n = l->n;
+	v = (const char *const *)l->v;
 	rk_handle_drop(s);
-	return (const char *const *)l->v;
+	return v;
 }
 
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)

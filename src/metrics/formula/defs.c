@@ -1,5 +1,6 @@
 /* defs.c - sets of metric definitions: reading, lookup, replacement. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,6 +118,12 @@ struct list {
 	void *v;
 	size_t n, *cap, size; /* size: of one element */
 };
+
+/* find_place() finds the document of any element in its second member. */
+_Static_assert(offsetof(struct rk_metric_def, file) == sizeof(char *), "file comes after the key");
+_Static_assert(offsetof(struct rk_metric_term, file) == sizeof(char *), "file comes after the key");
+_Static_assert(offsetof(struct rk_metric_check, file) == sizeof(char *),
+	       "file comes after the key");
 
 /*
  * The index of an element with this key: the existing one, or the end of the list, which then has

@@ -635,12 +635,13 @@ int rk_pfw_rows(struct pf_writer *w, const struct rk_batch *b, struct rk_error *
 	};
 	enum rk_table t = b->schema->table;
 	unsigned start = tables[t].start, duration = tables[t].duration;
-	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
 	size_t from = 0;
+	uint32_t *rows;
 	int rc;
 
 	if (!tables[t].put)
 		return 0;
+	rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
 	if (!rows)
 		return rk_fail_nomem(err);
 	w->rows = rows;
