@@ -292,6 +292,8 @@ static int read_block(struct csv_source *src, struct block *b, struct rk_error *
 		rc = rk_instream_read(src->scan.in, b->mem + HEADROOM + len, 1, &more, err);
 	b->from = HEADROOM;
 	b->to = HEADROOM + len;
+	/* a hash reads some bytes past either end of a row, only to choose a slot */
+	memset(b->mem + b->from - PADDING, 0, PADDING);
 	memset(b->mem + b->to, 0, PADDING);
 	if (rc == 0 && len == src->block_bytes)
 		return 0;
@@ -400,6 +402,7 @@ static void start_round(struct csv_source *src)
 		len = (size_t)(b->mem + b->to - from);
 		src->next.from -= len;
 		memcpy(src->next.mem + src->next.from, from, len);
+		memset(src->next.mem + src->next.from - PADDING, 0, PADDING);
 		*b = src->next;
 		src->next = done;
 	}
@@ -588,9 +591,9 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	/* a row has at least one byte per column; a piece with more rows takes several steps */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
-	/* zeroed: a hash reads some bytes past either end of a row, only to choose a slot */
-	src->cur.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
-	src->next.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
+	/* not zeroed: it is large, and small files come in hundreds */
+	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
+	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
 	if (!src->memory || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
 	src->front = &src->rounds[0];
