@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 #include "codec/instream.h"
 #include "read/oddities.h"
 #include "read/reader.h"

@@ -1,5 +1,5 @@
 /* csv_header.c - the first line of a CSV file. */
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* csv_row.c - one row, the fast way and the slow way. */
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* csv_scan.c - whole CSV files: the same rows however the text is cut, and warnings. */
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 #include "tap.h"
 #include "world.h"
 

@@ -7,7 +7,7 @@
  * end at each step. Each cell reader returns the byte after the cell, or NULL if the cell is
  * unusual in any way.
  */
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 /*
  * The end of the header cell at p; commas and line ends inside quotes are part of it. NULL: it

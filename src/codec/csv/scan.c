@@ -12,7 +12,7 @@
  * the last piece leaves its unfinished row to the next block. So the result does not depend on how
  * the text is cut.
  */
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 
 #include <stdio.h>
 #include <string.h>

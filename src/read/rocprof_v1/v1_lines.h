@@ -7,7 +7,7 @@
 #ifndef RK_V1_LINES_H
 #define RK_V1_LINES_H
 
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 #include "table/table.h"
 
 enum rk_txt_kind {

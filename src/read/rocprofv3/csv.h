@@ -2,7 +2,7 @@
 #ifndef RK_ROCPROFV3_CSV_H
 #define RK_ROCPROFV3_CSV_H
 
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 #include "read/reader.h"
 
 /* Context of `finish`; one per scan. */

@@ -7,7 +7,7 @@
 #ifndef RK_SAMPLES_CSV_H
 #define RK_SAMPLES_CSV_H
 
-#include "codec/csv/csv.h"
+#include "codec/csv/scan.h"
 #include "read/reader.h"
 
 enum { RK_SAMPLES_MAX_COLUMNS = 4096 };

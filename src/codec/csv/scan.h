@@ -1,13 +1,13 @@
 /*
- * csv.h - CSV files: parses the header, parses rows into a builder, reads a file as batches.
+ * scan.h - CSV files: parses the header, parses rows into a builder, reads a file as batches.
  *
  * The profilers' CSV is not RFC 4180: names are in quotes but not escaped, so a name may contain
  * commas, quotes and line ends. A plan made from the header tells the type of each cell. The fast
  * path reads ordinary rows. All other rows take the slow path, which counts cells from both ends
  * around the one column that has free text.
  */
-#ifndef RK_CSV_H
-#define RK_CSV_H
+#ifndef RK_CSV_SCAN_H
+#define RK_CSV_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
