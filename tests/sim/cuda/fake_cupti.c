@@ -632,14 +632,17 @@ int cuptiSubscribe_v2(void **subscriber, void *callback, void *user, struct para
 		snprintf(p->old_name, p->old_bytes, "%s", mode("held"));
 		return HELD;
 	}
+	*subscriber = NULL;
+	pthread_mutex_lock(&lock);
 	for (struct client *c = clients + 1; p->multiple && c < clients + 1 + SUBSCRIBERS; c++) {
 		if (!c->used) {
 			c->used = true;
 			*subscriber = c;
-			return OK;
+			break;
 		}
 	}
-	return HELD;
+	pthread_mutex_unlock(&lock);
+	return *subscriber ? OK : HELD;
 }
 
 int cuptiActivityRegisterCallbacks_v2(void *subscriber, request2 *request, complete2 *complete)
