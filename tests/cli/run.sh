@@ -46,13 +46,13 @@ compare() {
 passed=0 failed=0 skipped=0
 for case in "$@"; do
 	name=$(basename "$case" .sh)
-	mkdir "$temp/work" || exit 1
-	ln -s "$here/fixtures" "$temp/work/fix"
-	(cd "$temp/work" && exec sh "$here/cases/$name.sh") \
+	mkdir "$temp/case" || exit 1
+	ln -s "$here/fixtures" "$temp/case/fix"
+	(cd "$temp/case" && exec sh "$here/cases/$name.sh") \
 		>"$temp/stdout" 2>"$temp/stderr" </dev/null
 	rc=$?
 	echo $rc >"$temp/status"
-	rm -rf "$temp/work"
+	rm -rf "$temp/case"
 	if [ $rc -eq 77 ]; then
 		echo "skip $name: $(cat "$temp/stderr")"
 		skipped=$((skipped + 1))
