@@ -5,12 +5,7 @@ set_target_properties(rockit_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                       C_VISIBILITY_PRESET hidden)
 target_link_libraries(rockit_objects PRIVATE rockit_flags)
 
-# What both are linked with. libstdc++'s archive is there for its demangler alone (see
-# src/base/demangle.c): it links one object.
-if(NOT ROCKIT_LIBSTDCXX)
-  set(ROCKIT_LIBSTDCXX -l:libstdc++.a)
-endif()
-set(rockit_needs PkgConfig::ROCKIT_DEPS Threads::Threads ${CMAKE_DL_LIBS} ${ROCKIT_LIBSTDCXX} m)
+set(rockit_needs PkgConfig::ROCKIT_DEPS Threads::Threads ${CMAKE_DL_LIBS} m) # what both are linked with
 set(rockit_modules zlib liblzma libzstd sqlite3) # the same for those who link the archive
 if(YAML_FOUND)
   target_compile_definitions(rockit_objects PRIVATE ROCKIT_HAVE_YAML)

@@ -20,13 +20,6 @@ need() { # package, then a command that succeeds when the package is not needed
 	"$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 
-has_libstdcxx() { # gcc alone has no libstdc++.a to link with
-	case $(gcc -print-file-name=libstdc++.a) in
-	/*) return 0 ;;
-	esac
-	return 1
-}
-
 has_opencl_loader() {
 	ls /usr/lib/*/libOpenCL.so /usr/lib*/libOpenCL.so 2>/dev/null | grep -q . # in either
 }
@@ -120,7 +113,6 @@ install_what_there_is() {
 setup_build() {
 	need gcc have gcc
 	need libc6-dev test -e /usr/include/stdio.h
-	need g++ has_libstdcxx
 	need cmake have cmake
 	need ninja-build have ninja
 	need pkg-config have pkg-config

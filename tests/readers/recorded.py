@@ -2,9 +2,10 @@
 """rockit report and convert on recorded profiler output say what an independent reader found in it.
 
 ROCKIT_RECORDED_DATA names the folder; its EXPECTED.json holds, for each file, rows, sums, first
-start, last end, the five biggest names, counters, samples. Skipped (77) without it. Every kind is
-checked: a file of a kind in CHECKS must be read and agree, one of a kind in REFUSED must be refused
-in one line. An argument is a part of a kind or file name: only those are checked.
+start, last end, the five biggest names, counters, samples. Skipped (77) without it. Names are held
+against c++filt's text of what was recorded. Every kind is checked: a file of a kind in CHECKS must
+be read and agree, one of a kind in REFUSED must be refused in one line. An argument is a part of a
+kind or file name: only those are checked.
 """
 
 import collections
@@ -44,6 +45,15 @@ def clean(name):
     return re.sub(r"(\.kd| \[clone \.kd\]| \(\.kd\))$", "", name).strip()
 
 
+def demangled(names):
+    """Names as binutils' c++filt prints them; without -r it refuses the deepest."""
+    names = list(names)
+    text = "".join(n + "\n" for n in names if n.startswith("_Z") and " " not in n)
+    run = subprocess.run(["c++filt", "-r"], input=text, capture_output=True, text=True, check=True)
+    printed = iter(run.stdout.splitlines())
+    return [next(printed) if n.startswith("_Z") and " " not in n else n for n in names]
+
+
 class File:
     """One recorded file: what is expected of it, and what rockit says."""
 
@@ -76,11 +86,19 @@ class File:
         if any(total for total, _ in expected):  # without times all are as big
             self.same("top of " + section, got[:len(expected)], expected)
         names = {r["name"]: (r["total_ns"] or 0, r["calls"]) for r in rows}
-        for row in want:
-            name = clean(row["name"])
-            if not name.startswith("_Z"):  # shown demangled
-                self.same(f"'{name[:60]}' in {section}", names.get(name),
-                          (round(row["total_ns"]), row["calls"]))
+        for row, name in zip(want, demangled(clean(row["name"]) for row in want)):
+            self.same(f"'{name[:60]}' in {section}", names.get(name),
+                      (round(row["total_ns"]), row["calls"]))
+
+    def kernel_names(self):
+        """The names of the biggest 20 kernels, against c++filt's text of the recorded ones."""
+        text = run_rockit("convert", "-q", "--mangled", "--table", "kernels", "-f", "csv", "-o", "-",
+                          self.path)
+        recorded = [clean(r["kernel_name"]) for r in csv.DictReader(text.splitlines(keepends=True))]
+        readable = dict(zip(set(recorded), demangled(set(recorded))))
+        calls = collections.Counter(readable[name] for name in recorded)
+        for row in sorted(self.report["kernels"], key=lambda r: -(r["total_ns"] or 0))[:20]:
+            self.same(f"calls of '{row['name'][:60]}'", row["calls"], calls[row["name"]])
 
 
 def kernels(f):
@@ -97,6 +115,7 @@ def kernels(f):
     f.same("min_start_ns", report["min_start_ns"], want.get("min_start"))
     f.same("max_end_ns", report["max_end_ns"], want.get("max_end"))
     f.top("kernels", want.get("top5_demangled") or want.get("top5") or [])
+    f.kernel_names()
 
 
 def counters(f):
