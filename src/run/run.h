@@ -229,4 +229,19 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 bool rk_run_has_counters(const struct rk_found *f);
 /* Does o have counters of the same program and process as f? */
 bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f);
+/* Are they of another execution of the program? */
+bool rk_run_is_separate(const struct rk_found *o, const struct rk_found *f);
+/*
+ * Opens a table of a file, with counters under their keys; `repeats`: every row of a dispatch. The
+ * caller closes both, also on failure.
+ */
+int rk_run_open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, uint64_t want,
+		      bool repeats, struct rk_reader **ret, struct rk_source **ret_rows,
+		      struct rk_error *err);
+/*
+ * The counters of all executions by dispatch of f (run_passes.c). *ret_by_order: f has no dispatch
+ * ids, the rows are by the order of its kernels, from 1.
+ */
+int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
+		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err);
 #endif
