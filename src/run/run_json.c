@@ -50,6 +50,7 @@ static const struct {
 	[RK_RUN_REPAIRED] = { "repaired", RK_RUN_LEDGER },
 	[RK_RUN_REPAIRED_ROWS] = { "rows", RK_RUN_REPAIRED },
 	[RK_RUN_REPAIRED_MISMATCHES] = { "pass-mismatch", RK_RUN_REPAIRED_ROWS },
+	[RK_RUN_REPAIRED_BY_ORDER] = { "joined_by_order", RK_RUN_REPAIRED_ROWS },
 	[RK_RUN_CLOCK_ERROR] = { "clock_error_ns", RK_RUN_LEDGER },
 	[RK_RUN_NOTES] = { "notes", RK_RUN_NOTES },
 	[RK_RUN_HAZARDS] = { "hazards", RK_RUN_HAZARDS },
@@ -280,6 +281,7 @@ static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
 	ret->status = number_at(root, RK_RUN_EXIT_STATUS, INT32_MAX);
 	ret->kernels = number_at(root, RK_RUN_DELIVERED_KERNELS, INT64_MAX);
 	ret->mismatches = number_at(root, RK_RUN_REPAIRED_MISMATCHES, INT64_MAX);
+	ret->by_order = number_at(root, RK_RUN_REPAIRED_BY_ORDER, INT64_MAX);
 	ret->clock_error_ns = number_at(root, RK_RUN_CLOCK_ERROR, INT64_MAX / 4);
 	ret->nsnapshots = 0;
 	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_START), ret);

@@ -52,6 +52,7 @@ enum rk_run_key {
 	RK_RUN_REPAIRED,
 	RK_RUN_REPAIRED_ROWS,
 	RK_RUN_REPAIRED_MISMATCHES,
+	RK_RUN_REPAIRED_BY_ORDER,
 	RK_RUN_CLOCK_ERROR,
 	RK_RUN_NOTES,
 	RK_RUN_HAZARDS,
@@ -127,6 +128,7 @@ struct rk_run_record {
 	int64_t rank, local_rank, size, status;
 	int64_t kernels;    /* rows that were delivered */
 	int64_t mismatches; /* dispatches whose counters could not be joined to them */
+	int64_t by_order;   /* dispatches whose counters were joined by order only */
 	int64_t clock_error_ns;
 	struct rk_align_snapshot snapshots[2];
 	unsigned nsnapshots;

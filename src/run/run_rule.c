@@ -238,26 +238,31 @@ static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *
 	return 0;
 }
 
+/* Are the kernels read from the tables of a session? */
 static bool recalls(const struct rk_found *f)
 {
-	return f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
-	       f->ops->own_tables;
+	return f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->ops->own_tables;
 }
 
 /*
- * The tables of a session do not show which counters could not be joined, but its record does.
- * Reported once.
+ * The tables of a session do not show which counters could not be joined, or by order only, but
+ * its record does. Reported once.
  */
-static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
+static void recall_join(struct rk_run *run, const struct rk_found *f)
 {
 	if (!recalls(f))
 		return;
 	for (const struct rk_found *o = run->found; o < f; o++)
 		if (recalls(o) && o->record == f->record)
 			return;
-	rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
-		    "dispatches differ in kernel or grid between passes; their counters were not "
-		    "joined; 'warnings' in run.json names the first");
+	if (f->record->by_order > 0)
+		rk_diag_add(run->ctx.diag, "joined_by_order", "", 0, (uint64_t)f->record->by_order,
+			    "dispatches differ in thread between passes; their counters were "
+			    "joined by order within device, kernel and grid");
+	if (f->record->mismatches > 0)
+		rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
+			    "dispatches differ in kernel or grid between passes; their counters "
+			    "were not joined; 'warnings' in run.json names the first");
 }
 
 int rk_run_settle(struct rk_run *run, struct rk_error *err)
@@ -303,7 +308,7 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		struct rk_found *f = &run->found[i];
 
 		settle_one(run, i, pass);
-		recall_mismatches(run, f);
+		recall_join(run, f);
 		run->files[i] = (struct rk_run_file){
 			.path = f->path,
 			.format = f->ops ? f->ops->name : "",

@@ -25,3 +25,22 @@ cut -d, -f1,2,3,15,35- kernels.csv
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
 cut -d, -f1,2,3,15,35- kernels.csv
+# threads take turns in another order, then do the work of each other
+two() { echo "$1,$1,\"Agent 1\",2,$2,$3,$4,5,\"$5\",64,0,0,12,4,32,\"$6\",$7,$1000,$1500"; }
+{
+	echo "$head"
+	two 1 10 10 256 alpha SQ_WAVES 1
+	two 2 10 11 256 alpha SQ_WAVES 2
+	two 3 10 11 512 beta SQ_WAVES 3
+} >run/pmc_1/host/10_counter_collection.csv
+{
+	echo "$head"
+	two 1 11 25 256 alpha GRBM_COUNT 20
+	two 2 11 25 512 beta GRBM_COUNT 30
+	two 3 11 21 256 alpha GRBM_COUNT 10
+} >run/pmc_2/host/11_counter_collection.csv
+"$ROCKIT" convert run -o kernels.csv
+cut -d, -f1,2,3,15,35- kernels.csv
+sed -i 's/,25,512/,21,512/' run/pmc_2/host/11_counter_collection.csv
+"$ROCKIT" convert run -o kernels.csv
+cut -d, -f1,2,3,15,35- kernels.csv
