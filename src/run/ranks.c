@@ -11,12 +11,14 @@
  * The variables of each launcher. The first family with a rank wins: ours, then the innermost
  * launcher. Slurm starts torchrun or the daemon of mpirun once per node, and their workers inherit
  * its SLURM_PROCID, so it is the same for all workers of a node. So Slurm comes after those. RANK
- * comes first if torchrun set it (then all three are set); alone it may be the rank of a node.
+ * comes first if torchrun set it (then all three are set); alone it may be the rank of a node. Flux,
+ * PALS and JSM set the variables of PMI, too, but know more. A job script of PBS has PBS_NODENUM=0
+ * and is not a rank. NULL: the launcher has no such variable.
  */
 static const struct family {
 	const char *rank, *local, *size, *launcher;
 	const char *step; /* differs between launches within a job */
-	bool whole;       /* valid only if all three are set */
+	bool whole;       /* valid only if its other variables are set, too */
 } families[] = {
 	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", "", "SLURM_STEP_ID", false },
 	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "torchrun", "TORCHELASTIC_RESTART_COUNT", true },
@@ -24,17 +26,29 @@ static const struct family {
 	  "PMIX_NAMESPACE", false },
 	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", "mvapich",
 	  "SLURM_STEP_ID", false },
+	{ "MPI_RANKID", "MPI_LOCALRANKID", "MPI_NRANKS", "mpi", "SLURM_STEP_ID", false },
+	{ "MPI_RANK", "MPI_LOCALRANKID", "MPI_SIZE", "mpi", "SLURM_STEP_ID", false },
+	{ "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", "flux", "FLUX_JOB_ID", false },
+	{ "PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_SIZE", "pals", "PALS_APID", false },
+	{ "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE", "jsm",
+	  "PMIX_NAMESPACE", false },
 	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE", "pmix", "PMIX_NAMESPACE", false },
 	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "pmi", "SLURM_STEP_ID", false },
 	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "slurm", "SLURM_STEP_ID", false },
+	{ "PBS_NODENUM", NULL, "PBS_O_TASKNUM", "pbs", NULL, true },
 	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "", "SLURM_STEP_ID", false },
 };
 enum { NFAMILIES = sizeof(families) / sizeof(families[0]) };
 
-/* -1 if it is unset or not a whole number. */
+static bool is_slurm(const struct family *f)
+{
+	return !strcmp(f->launcher, "slurm");
+}
+
+/* -1 if it is unset or not a whole number; `name` may be NULL. */
 static int64_t number_of(char *const *envp, const char *name)
 {
-	const char *text = rk_env_value(envp, name);
+	const char *text = name ? rk_env_value(envp, name) : NULL;
 	int64_t v;
 
 	if (!text || rk_num_i64(text, strlen(text), &v) != RK_NUM_OK || v < 0 || v > INT32_MAX)
@@ -45,10 +59,11 @@ static int64_t number_of(char *const *envp, const char *name)
 static bool family_has_rank(char *const *envp, const struct family *f)
 {
 	/* a Slurm batch script also has SLURM_PROCID=0, but it is not a rank: it has no step */
-	if (!strcmp(f->rank, "SLURM_PROCID") && rk_env_value(envp, "SLURM_JOB_ID") &&
+	if (is_slurm(f) && rk_env_value(envp, "SLURM_JOB_ID") &&
 	    !rk_env_value(envp, "SLURM_STEP_ID"))
 		return false;
-	if (f->whole && (number_of(envp, f->local) < 0 || number_of(envp, f->size) < 0))
+	if (f->whole &&
+	    ((f->local && number_of(envp, f->local) < 0) || number_of(envp, f->size) < 0))
 		return false;
 	return number_of(envp, f->rank) >= 0;
 }
@@ -81,11 +96,13 @@ static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 	static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
 					    NULL };
 	static const char *const runs[] = { "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", NULL };
-	const char *const steps[] = { families[at].step, "SLURM_STEP_ID", NULL };
+	const char *const steps[] = { families[at].step ? families[at].step : "SLURM_STEP_ID",
+				      "SLURM_STEP_ID", NULL };
 
 	r->launcher = families[at].launcher;
-	if (!strncmp(r->launcher, "pmi", 3) && family_has_rank(envp, &families[NFAMILIES - 2]))
-		r->launcher = "slurm";
+	for (size_t i = at; !strncmp(r->launcher, "pmi", 3) && i < NFAMILIES; i++)
+		if (is_slurm(&families[i]) && family_has_rank(envp, &families[i]))
+			r->launcher = "slurm";
 	r->job = first_text(envp, jobs);
 	if (!r->job[0]) /* torchrun sets "none" for a run without a name */
 		r->job = first_text(envp, runs + !strcmp(first_text(envp, runs), "none"));
@@ -220,15 +237,24 @@ const char *rk_launcher_key(const struct rk_list *command)
 	static const struct {
 		const char *program, *key;
 	} launchers[] = {
-		{ "torchrun", "RANK" }, { "accelerate", "RANK" }, { "deepspeed", "RANK" },
-		{ "mpirun", "mpi" },    { "mpiexec", "mpi" },     { "mpiexec.hydra", "mpi" },
-		{ "orterun", "mpi" },   { "srun", "mpi" },
+		{ "torchrun", "RANK" },
+		{ "accelerate", "RANK" },
+		{ "deepspeed", "RANK" },
+		{ "mpirun", "mpi" },
+		{ "mpiexec", "mpi" },
+		{ "mpiexec.hydra", "mpi" },
+		{ "orterun", "mpi" },
+		{ "srun", "mpi" },
+		/* rocprofv3's %rank% does not know these */
+		{ "jsrun", "JSM_NAMESPACE_RANK" },
 	};
 	const char *name = command->n ? rk_base_name(command->v[0]) : "";
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
 		if (!strcmp(name, launchers[i].program))
 			return launchers[i].key;
+	if (!strcmp(name, "flux") && command->n > 1 && !strcmp(command->v[1], "run"))
+		return "FLUX_TASK_RANK";
 	if (strncmp(name, "python", 6) != 0)
 		return NULL;
 	for (size_t i = 1; i + 1 < command->n && command->v[i][0] == '-'; i++) {

@@ -134,6 +134,57 @@ TEST(two_launchers_that_disagree_about_as_many_processes_are_named)
 	CHECK_STR(rk_rank_find(said).contradicts, "");
 }
 
+TEST(ranks_of_mpi_flux_pals_jsm_and_pbs_are_found)
+{
+	static const struct {
+		char *env[6];
+		const char *launcher, *job, *step;
+		int64_t local, size;
+	} jobs[] = {
+		{ { "MPI_RANKID=5", "MPI_LOCALRANKID=1", "MPI_NRANKS=8" }, "mpi", "", "", 1, 8 },
+		{ { "MPI_RANK=5", "MPI_SIZE=8" }, "mpi", "", "", -1, 8 },
+		{ { "FLUX_TASK_RANK=5", "FLUX_TASK_LOCAL_ID=1", "FLUX_JOB_SIZE=8", "FLUX_JOB_ID=f7",
+		    "PMI_RANK=5" },
+		  "flux",
+		  "f7",
+		  "",
+		  1,
+		  8 },
+		{ { "PALS_RANKID=5", "PALS_LOCAL_RANKID=1", "PALS_APID=a3", "PBS_JOBID=12",
+		    "PMI_SIZE=8" },
+		  "pals",
+		  "12",
+		  "a3",
+		  1,
+		  8 },
+		{ { "JSM_NAMESPACE_RANK=5", "JSM_NAMESPACE_LOCAL_RANK=1", "JSM_NAMESPACE_SIZE=8",
+		    "LSB_JOBID=12" },
+		  "jsm",
+		  "12",
+		  "",
+		  1,
+		  8 },
+		{ { "PBS_NODENUM=5", "PBS_O_TASKNUM=8", "PBS_JOBID=12" }, "pbs", "12", "", -1, 8 },
+	};
+	char *script[] = { "PBS_NODENUM=0", "PBS_JOBID=12", NULL };
+	char *inside[] = { "PBS_NODENUM=0", "PBS_O_TASKNUM=2", "OMPI_COMM_WORLD_RANK=5",
+			   "OMPI_COMM_WORLD_SIZE=8", NULL };
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct rk_rank r = rk_rank_find(jobs[i].env);
+
+		CHECK_I64(r.rank, 5);
+		CHECK_STR(r.launcher, jobs[i].launcher);
+		CHECK_STR(r.job, jobs[i].job);
+		CHECK_STR(r.step, jobs[i].step);
+		CHECK_I64(r.local_rank, jobs[i].local);
+		CHECK_I64(r.size, jobs[i].size);
+		CHECK_STR(r.contradicts, "");
+	}
+	CHECK_I64(rk_rank_find(script).rank, -1);
+	CHECK_STR(rk_rank_find(inside).launcher, "openmpi");
+}
+
 TEST(a_slurm_batch_script_is_not_a_rank)
 {
 	char *batch[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", NULL };
@@ -192,6 +243,9 @@ TEST(launchers_in_the_command_are_recognised)
 	CHECK_STR(key_of("torchrun --nproc_per_node=8 t.py"), "RANK");
 	CHECK_STR(key_of("/venv/bin/python3 -u -m torch.distributed.run t.py"), "RANK");
 	CHECK_STR(key_of("mpirun -n 4 ./app"), "mpi");
+	CHECK_STR(key_of("flux run -n 4 ./app"), "FLUX_TASK_RANK");
+	CHECK_STR(key_of("jsrun -n 4 ./app"), "JSM_NAMESPACE_RANK");
+	CHECK(!key_of("flux start ./script"));
 	CHECK(!key_of("python t.py -m torch.distributed.run"));
 	CHECK(!key_of("./torchrunner"));
 }
