@@ -110,7 +110,10 @@ int rk_words_parse(const struct rk_words *w, const char *text, unsigned *ret, st
 		while (w->names[at] && strcmp(word, w->names[at]) != 0)
 			at++;
 		if (w->names[at]) {
-			bits |= at == w->n ? (1u << w->n) - 1 : 1u << at;
+			if (at < w->n)
+				bits |= 1u << at;
+			else
+				bits |= w->all ? w->all : (1u << w->n) - 1;
 			continue;
 		}
 		while (h && h->word && strcmp(h->word, word) != 0)

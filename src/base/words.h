@@ -19,6 +19,7 @@ struct rk_words {
 	const char *const *names; /* by bit, then optionally the word for all; NULL at the end */
 	unsigned n;               /* number of bits */
 	const struct rk_word_hint *hints; /* an entry with word NULL ends it; may be NULL */
+	unsigned all;                     /* the bits of the word for all; 0: really all */
 };
 
 /* Converts words separated by commas or blanks to bits. RK_E_USAGE: an unknown word, or no word. */

@@ -31,7 +31,9 @@ struct settings {
 static const struct rk_opt options[] = {
 	{ "preset", 'p', "PRESET", "what to collect: see 'rockit presets' (default: lightweight)",
 	  RK_OPT_TEXT, AT(preset), NULL, rk_preset_word },
-	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
+	{ "trace", 't', "LIST",
+	  "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys for these; also "
+	  "kfd,ompt,graph,rocshmem,hipfile,rocdecode,rocjpeg",
 	  RK_OPT_TEXT, AT(traces), rk_offer_traces },
 	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, separated by commas",
 	  RK_OPT_TEXT, AT(counters), rk_offer_counters },

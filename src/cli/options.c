@@ -263,8 +263,10 @@ void rk_options_words(const struct rk_command *cmd, const char *before)
 
 /* ---- what shells offer ---- */
 
-const char *const rk_offer_traces[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
-					"rccl", "scratch", "alloc",  "sys",    NULL };
+const char *const rk_offer_traces[] = { "hip",   "hsa",      "kernel",  "memcpy",    "marker",
+					"rccl",  "scratch",  "alloc",   "kfd",       "ompt",
+					"graph", "rocshmem", "hipfile", "rocdecode", "rocjpeg",
+					"sys",   NULL };
 
 const char *const rk_offer_libraries[] = { "rocblas", "hipblaslt", "miopen", "rccl", "none", NULL };
 

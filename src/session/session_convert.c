@@ -177,8 +177,12 @@ static unsigned owner_of(const char *name)
 		const char *prefix;
 		unsigned trace;
 	} owners[] = {
-		{ "hip", RK_TRACE_HIP },   { "__hip", RK_TRACE_HIP }, { "hsa_", RK_TRACE_HSA },
-		{ "nccl", RK_TRACE_RCCL }, { "rccl", RK_TRACE_RCCL }, { "mscclpp", RK_TRACE_RCCL },
+		{ "hipFile", RK_TRACE_HIPFILE },  { "hip", RK_TRACE_HIP },
+		{ "__hip", RK_TRACE_HIP },        { "hsa_", RK_TRACE_HSA },
+		{ "nccl", RK_TRACE_RCCL },        { "rccl", RK_TRACE_RCCL },
+		{ "mscclpp", RK_TRACE_RCCL },     { "rocshmem", RK_TRACE_ROCSHMEM },
+		{ "rocDec", RK_TRACE_ROCDECODE }, { "rocJpeg", RK_TRACE_ROCJPEG },
+		{ "omp", RK_TRACE_OMPT },         { "KFD_", RK_TRACE_KFD },
 	};
 
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)

@@ -112,6 +112,14 @@ static const struct trace_option {
 	{ "--scratch-memory-trace", 6, 2 },
 	/* the change log says 6.3; the sources of that time lack it */
 	{ "--memory-allocation-trace", 6, 4 },
+	{ "--kfd-trace", 7, 13 },
+	/* all categories; a word after it would be one of them, and an option follows */
+	{ "--ompt-trace", 10, 0 },
+	{ "--hip-graph-trace", 7, 13 },
+	{ "--rocshmem-trace", 7, 13 },
+	{ "--hipfile-trace", 10, 0 },
+	{ "--rocdecode-trace", 6, 4 },
+	{ "--rocjpeg-trace", 7, 0 },
 };
 
 /*
@@ -126,7 +134,10 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 	 * the database's writer abort at exit, and everything is lost. CSV has no such problem.
 	 */
 	bool broken = has_rocpd && rk_version_before(v, 7, 13) && (c->delivers & RK_TRACE_MARKER);
-	bool rocpd = has_rocpd && !broken, csv = !rocpd || c->pc;
+	/* calls of rocJPEG are not in the database, and its tables would hide those of the CSV file */
+	bool jpeg = c->delivers & RK_TRACE_ROCJPEG;
+	bool rocpd = has_rocpd && !broken && !jpeg, csv = !rocpd || c->pc;
+	const char *why = "";
 
 	if (want->stats && csv && c->delivers) /* without a trace --stats is an error */
 		rk_list_add(&c->argv, "--stats");
@@ -138,12 +149,15 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 		rk_list_add(&c->argv, "csv");
 	if (rocpd)
 		rk_list_add(&c->argv, "rocpd");
+	if (broken)
+		why = ", and rocpd of this release fails on quotes in markers";
+	else if (jpeg)
+		why = ", which alone has calls of rocJPEG";
 	if (!rocpd && (c->delivers & RK_TRACE_MEMCPY))
 		rk_list_addf(&c->notes,
 			     "no copy sizes: they are not in CSV%s; --tool-args '--output-format "
 			     "json' gives them, with far larger files",
-			     broken ? ", and rocpd of this release fails on quotes in markers" :
-				      "");
+			     why);
 }
 
 /*
@@ -187,6 +201,9 @@ static void put_names(struct rk_version v, const struct rk_want *want, struct rk
 static int command(const char *path, struct rk_version v, const struct rk_want *want,
 		   struct rk_tool_command *ret, struct rk_error *err)
 {
+	/* what only the database has, all of it newer than the first release with a database */
+	const unsigned in_rocpd =
+		want->traces & (RK_TRACE_KFD | RK_TRACE_OMPT | RK_TRACE_GRAPH | RK_TRACE_ROCSHMEM);
 	struct pc_choice pc;
 
 	rk_list_add(&ret->argv, path);
@@ -195,7 +212,11 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 
 		if (!(want->traces >> i & 1))
 			continue;
-		if (rk_version_since(v, o->major, o->minor)) {
+		if (1u << i == RK_TRACE_ROCJPEG && in_rocpd && rk_version_since(v, 7, 13)) {
+			rk_tool_no_traces(ret, RK_TRACE_ROCJPEG,
+					  "its calls are only in CSV, and kfd, ompt, graph and "
+					  "rocshmem only in rocpd; use two runs");
+		} else if (rk_version_since(v, o->major, o->minor)) {
 			rk_list_add(&ret->argv, o->option);
 			ret->delivers |= 1u << i;
 		} else {

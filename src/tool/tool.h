@@ -25,8 +25,16 @@ enum rk_trace {
 	RK_TRACE_RCCL = 1u << 5,
 	RK_TRACE_SCRATCH = 1u << 6,
 	RK_TRACE_ALLOC = 1u << 7,
+	RK_TRACE_KFD = 1u << 8,  /* events of the kernel driver: page faults, migrations, queues */
+	RK_TRACE_OMPT = 1u << 9, /* OpenMP */
+	RK_TRACE_GRAPH = 1u << 10, /* launches of HIP graphs */
+	RK_TRACE_ROCSHMEM = 1u << 11,
+	RK_TRACE_HIPFILE = 1u << 12,
+	RK_TRACE_ROCDECODE = 1u << 13,
+	RK_TRACE_ROCJPEG = 1u << 14,
 };
-enum { RK_NTRACES = 8, RK_TRACE_SYS = (1 << RK_NTRACES) - 1 };
+/* "sys" is what every program has; those after it must be named. */
+enum { RK_NTRACES = 15, RK_TRACE_SYS = RK_TRACE_KFD - 1 };
 
 /* The word for bit i on the command line and in ledgers ("hip", "memcpy"); NULL past the last. */
 const char *rk_trace_name(unsigned i);

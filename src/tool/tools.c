@@ -43,8 +43,10 @@ const char *rk_tool_word(size_t i)
 	return rk_tools[i - 1]->name;
 }
 
-static const char *const trace_names[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
-					   "rccl", "scratch", "alloc",  "sys",    NULL };
+static const char *const trace_names[] = { "hip",   "hsa",      "kernel",  "memcpy",    "marker",
+					   "rccl",  "scratch",  "alloc",   "kfd",       "ompt",
+					   "graph", "rocshmem", "hipfile", "rocdecode", "rocjpeg",
+					   "sys",   NULL };
 /* Other names that people use, from the profilers' options. */
 static const struct rk_word_hint other_names[] = {
 	{ "kernels", "did you mean 'kernel'?" },
@@ -57,10 +59,16 @@ static const struct rk_word_hint other_names[] = {
 	{ "memory-allocation", "did you mean 'alloc'?" },
 	{ "all", "did you mean 'sys'?" },
 	{ "scratch-memory", "did you mean 'scratch'?" },
+	{ "openmp", "did you mean 'ompt'?" },
+	{ "hip-graph", "did you mean 'graph'?" },
 	{ NULL, NULL },
 };
 static const struct rk_words traces = {
-	.what = "trace", .names = trace_names, .n = RK_NTRACES, .hints = other_names
+	.what = "trace",
+	.names = trace_names,
+	.n = RK_NTRACES,
+	.all = RK_TRACE_SYS,
+	.hints = other_names,
 };
 
 const char *rk_trace_name(unsigned i)
@@ -96,7 +104,7 @@ bool rk_tool_arch_is(const struct rk_want *want, const char *prefix)
 
 void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why)
 {
-	char words[80] = "";
+	char words[RK_NTRACES * 12] = "";
 	size_t at = 0;
 
 	if (!bits)

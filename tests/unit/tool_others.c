@@ -279,8 +279,12 @@ TEST(words_of_traces_are_read)
 	CHECK_U64(bits, RK_TRACE_ALLOC | RK_TRACE_RCCL);
 	CHECK(rk_trace_parse("sys", &bits, NULL) == 0);
 	CHECK_U64(bits, RK_TRACE_SYS);
+	CHECK(rk_trace_parse("kfd,ompt,graph,rocshmem,hipfile,rocdecode,rocjpeg", &bits, NULL) ==
+	      0);
+	CHECK_U64(bits, ((1u << RK_NTRACES) - 1) & ~(unsigned)RK_TRACE_SYS);
 	CHECK_STR(rk_trace_name(7), "alloc");
-	CHECK(rk_trace_name(8) == NULL);
+	CHECK_STR(rk_trace_name(14), "rocjpeg");
+	CHECK(rk_trace_name(15) == NULL);
 }
 
 static const char *unknown(const char *words)

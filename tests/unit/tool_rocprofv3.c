@@ -47,6 +47,48 @@ TEST(rocprofv3_of_6_2_has_neither_rccl_nor_allocations)
 	wish_close(&w);
 }
 
+TEST(the_traces_of_later_releases_are_left_out_before_them)
+{
+	const unsigned later = RK_TRACE_KFD | RK_TRACE_OMPT | RK_TRACE_GRAPH | RK_TRACE_ROCSHMEM |
+			       RK_TRACE_HIPFILE | RK_TRACE_ROCDECODE;
+	struct wish w;
+
+	wish_open(&w, later);
+	CHECK_STR(wish_told(&w, "rocprofv3", "6.4"),
+		  "rocprofv3 --rocdecode-trace --output-format csv -d /out/%hostname% -o %pid% "
+		  "-- ./app -n 4 2");
+	CHECK_U64(w.cmd.notes.n, 5);
+	CHECK_STR(w.cmd.notes.v[0],
+		  "no kfd trace: rocprofv3 has --kfd-trace since ROCm 7.13, this is 6.4");
+	CHECK_STR(wish_told(&w, "rocprofv3", "7.13"),
+		  "rocprofv3 --kfd-trace --hip-graph-trace --rocshmem-trace --rocdecode-trace "
+		  "--output-format rocpd -d /out" HOST);
+	CHECK_STR(w.cmd.notes.v[0],
+		  "no ompt trace: rocprofv3 has --ompt-trace since ROCm 10.0, this is 7.13");
+	CHECK_STR(wish_told(&w, "rocprofv3", "10.0"),
+		  "rocprofv3 --kfd-trace --ompt-trace --hip-graph-trace --rocshmem-trace "
+		  "--hipfile-trace --rocdecode-trace --output-format rocpd -d /out" HOST);
+	CHECK_U64(w.cmd.delivers, later);
+	CHECK_STR(wish_notes(&w), "");
+	wish_close(&w);
+}
+
+TEST(calls_of_rocjpeg_are_only_in_csv)
+{
+	struct wish w;
+
+	wish_open(&w, RK_TRACE_MEMCPY | RK_TRACE_ROCJPEG);
+	CHECK_STR(wish_told(&w, "rocprofv3", "10.1"),
+		  "rocprofv3 --memory-copy-trace --rocjpeg-trace --output-format csv -d /out" HOST);
+	CHECK(strstr(wish_notes(&w), "which alone has calls of rocJPEG") != NULL);
+	w.want.traces = RK_TRACE_KFD | RK_TRACE_ROCJPEG;
+	CHECK_STR(wish_told(&w, "rocprofv3", "10.1"),
+		  "rocprofv3 --kfd-trace --output-format rocpd -d /out" HOST);
+	CHECK_U64(w.cmd.delivers, RK_TRACE_KFD);
+	CHECK(strstr(wish_notes(&w), "no rocjpeg trace: its calls are only in CSV") != NULL);
+	wish_close(&w);
+}
+
 TEST(markers_before_7_13_go_to_csv)
 {
 	struct wish w;
