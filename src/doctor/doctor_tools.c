@@ -214,14 +214,14 @@ static void look_at_installed(struct rk_look *l)
 
 /* ---- known faults ---- */
 
-/* The newest release that we know; later ones are called with its options. */
-enum { NEWEST_MAJOR = 10, NEWEST_MINOR = 0 };
-
+/* The later of the installation's release and the tool's own: ROCm 7.2.4 has the SDK of 7.13. */
 static struct rk_version release_of(const struct rk_tool_found *t)
 {
-	struct rk_version v = { 0 };
+	struct rk_version v = { 0 }, own = { 0 };
 
 	rk_version_parse(t->rocm, &v);
+	if (rk_version_of_tool(t->name, t->version, &own) && rk_version_compare(own, v) > 0)
+		v = own;
 	return v;
 }
 
@@ -231,20 +231,25 @@ static void look_at_newer(struct rk_look *l)
 	for (size_t i = 0; i < l->d->tools.n; i++) {
 		const struct rk_tool_found *t = &l->d->tools.tools[i];
 		bool successor = strncmp(t->name, "rocprofv", 8) == 0 && t->name[8] > '3';
-		struct rk_version v = release_of(t);
+		const struct rk_version newest = RK_ROCM_NEWEST;
+		const char *new = NULL;
 
-		if (!t->first)
+		if (rk_version_newer(t->name, t->version))
+			new = t->version;
+		else if (rk_version_newer(t->name, t->rocm))
+			new = t->rocm;
+		/* rocprof-sys has a dozen programs: report one of them */
+		if (!t->first || !(rk_tool_find(t->name) || successor ||
+				   strcmp(t->name, "rocprof-sys-sample") == 0))
 			continue;
 		if (successor)
 			rk_look_say(l, "newer", RK_DOCTOR_INFO, t->name,
 				    "%s is newer than this rockit and not supported", t->name);
-		else if (strcmp(t->name, "rocprofv3") == 0 && rk_version_known(v) &&
-			 rk_version_since(v, NEWEST_MAJOR, NEWEST_MINOR + 1))
-			rk_look_say(
-				l, "newer", RK_DOCTOR_INFO, t->name,
-				"ROCm %s is newer than this rockit: rocprofv3 is called with the "
-				"options of ROCm %d.%d",
-				t->rocm, NEWEST_MAJOR, NEWEST_MINOR);
+		else if (new)
+			rk_look_say(l, "newer", RK_DOCTOR_INFO, t->name,
+				    "version %s is newer than this rockit: it is called with the "
+				    "options of ROCm %d.%d",
+				    new, newest.major, newest.minor);
 	}
 }
 

@@ -339,11 +339,16 @@ static int tool_missing(const char *name, const struct rk_tools_found *found, st
 		       "wheels, or set ROCM_PATH; 'rockit doctor' lists where it looked");
 }
 
-/* The version to use: the given one, else the one found. */
+/*
+ * The version to use: the given one, else the one found. The release of the installation and the
+ * tool's own version may differ, because ROCm 7.2.4 has the rocprofv3 of 7.13: the later one counts.
+ */
 static int set_version(struct rk_plan *p, const char *told, const struct rk_tool_found *found,
 		       struct rk_error *err)
 {
-	const char *text = "";
+	const char *own = !told && found && found->rocm[0] ? found->version : "", *text = "";
+	const struct rk_version newest = RK_ROCM_NEWEST;
+	struct rk_version v;
 
 	if (told)
 		text = told;
@@ -357,6 +362,16 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 			     "cannot parse the version of %s ('%s'): assuming the newest",
 			     p->tool_path, text);
 	}
+	if (rk_version_newer(p->tool->name, own))
+		text = own;
+	if (rk_version_newer(p->tool->name, text))
+		rk_list_addf(&p->notes,
+			     "%s %s is newer than this rockit: it is called with the options of "
+			     "ROCm %d.%d",
+			     p->tool->name, text, newest.major, newest.minor);
+	else if (rk_version_known(p->version) && rk_version_of_tool(p->tool->name, own, &v) &&
+		 rk_version_compare(v, p->version) > 0)
+		p->version = v;
 	return keep(&p->tool_version, text, err);
 }
 

@@ -28,7 +28,7 @@ enum {
 	MAX_FOUND = 4096,
 	LINE_BYTES = 256,
 	VERSION_BYTES = 32,
-	OPTIONS_BYTES = 160,
+	OPTIONS_BYTES = 200,
 };
 
 /* Directories of programs and what each is called, two lists of one length. */
@@ -468,7 +468,8 @@ static const struct feature {
 	{ "alloc trace", 6, 4 },    { "PC sampling by host_trap", 6, 4 },
 	{ "stochastic", 7, 0 },     { "rocpd", 7, 0 },
 	{ "thread trace", 7, 0 },   { "attach", 7, 1 },
-	{ "several --pmc", 7, 13 },
+	{ "several --pmc", 7, 13 }, { "SPM", 7, 14 },
+	{ "kernel replay", 10, 1 },
 };
 
 /* One line about what `name` of release `rocm` (as text) has and lacks; "" for helpers. */

@@ -147,11 +147,13 @@ TEST(releases_below_opt_are_found_newest_first_and_once)
 				  "rocprofv3||6.2.4|/opt/rocm-6.2.4\n");
 	best = rk_tools_best(&t.found, "rocprofv3");
 	CHECK(best && strstr(best->path, "/opt/rocm/bin/rocprofv3"));
-	CHECK_STR(best->options, "has rccl trace, --pmc, alloc trace, PC sampling by host_trap, "
-				 "stochastic, rocpd, thread trace; lacks attach, several --pmc");
+	CHECK_STR(
+		best->options,
+		"has rccl trace, --pmc, alloc trace, PC sampling by host_trap, "
+		"stochastic, rocpd, thread trace; lacks attach, several --pmc, SPM, kernel replay");
 	CHECK_STR(t.found.tools[2].options,
 		  "lacks rccl trace, --pmc, alloc trace, PC sampling by host_trap, stochastic, "
-		  "rocpd, thread trace, attach, several --pmc");
+		  "rocpd, thread trace, attach, several --pmc, SPM, kernel replay");
 	tree_close(&t);
 }
 

@@ -209,8 +209,19 @@ TEST(profilers_newer_than_this_library_are_a_note)
 	CHECK(p.d->ready);
 	end(&p);
 	begin(&p);
-	rocm(&p, "10.0.1", "rocprofv3");
+	rocm(&p, "10.1.1", "rocprofv3");
 	CHECK_STR(said(examine(&p), "newer", 0), "");
+	end(&p);
+	begin(&p);
+	rocm(&p, "10.2.0", "rocprof-compute");
+	rocm(&p, "10.2.0", "rocprof-sys-sample");
+	rocm(&p, "10.2.0", "rocprof-sys-run");
+	examine(&p);
+	CHECK_STR(said(p.d, "newer", 0),
+		  "info: version 10.2.0 is newer than this rockit: it is called with the options "
+		  "of ROCm 10.1");
+	CHECK(said(p.d, "newer", 1)[0]);
+	CHECK_STR(said(p.d, "newer", 2), "");
 	end(&p);
 }
 

@@ -58,11 +58,12 @@ TEST(a_profilers_own_number_names_its_release)
 	CHECK_STR(release("rocprofv3", "0.6.0"), "6.4.0");
 	CHECK_STR(release("rocprofv3", "1.0.0"), "7.0.0");
 	CHECK_STR(release("rocprofv3", "1.1.0"), "7.1.0");
-	CHECK_STR(release("rocprofv3", "1.2.7"), "7.1.0");
+	CHECK_STR(release("rocprofv3", "1.2.7"), "7.11.0");
 	CHECK_STR(release("rocprofv3", "1.3.0"), "7.13.0");
 	CHECK_STR(release("rocprofv3", "1.3.2"), "7.14.0");
 	CHECK_STR(release("rocprofv3", "1.3.5"), "10.0.0");
-	CHECK_STR(release("rocprofv3", "2.4.0"), "10.0.0");
+	CHECK_STR(release("rocprofv3", "1.4.1"), "10.1.0");
+	CHECK_STR(release("rocprofv3", "2.4.0"), "10.1.0");
 	CHECK_STR(release("rocprofv3", "0.1.0"), "6.2.0");
 	CHECK_STR(release("rocprofv3-avail", "1.0.0"), "7.0.0");
 	CHECK_STR(release("rocprof-attach", "1.1.0"), "7.1.0");
@@ -71,6 +72,55 @@ TEST(a_profilers_own_number_names_its_release)
 	CHECK_STR(release("omniperf", "2.0.1"), "6.2.0");
 	CHECK_STR(release("rocprof-sys-sample", "1.0.1"), "6.4.0");
 	CHECK_STR(release("rocprof", "2.0.60204"), "6.2.4");
+}
+
+TEST(the_versions_of_compute_and_systems_go_with_the_releases_they_came_with)
+{
+	CHECK_STR(release("rocprof-compute", "3.3.1"), "7.1.1");
+	CHECK_STR(release("rocprof-compute", "3.4.0"), "7.2.0");
+	CHECK_STR(release("rocprof-compute", "3.5.0"), "7.12.0");
+	CHECK_STR(release("rocprof-compute", "3.6.0"), "7.13.0");
+	CHECK_STR(release("rocprof-compute", "3.7.0"), "7.14.0");
+	CHECK_STR(release("rocprof-compute", "3.8.0"), "10.0.0");
+	CHECK_STR(release("rocprof-compute", "3.9.0"), "10.1.0");
+	CHECK_STR(release("rocprof-sys-run", "1.1.1"), "7.0.2");
+	CHECK_STR(release("rocprof-sys-run", "1.2.1"), "7.1.1");
+	CHECK_STR(release("rocprof-sys-run", "1.3.0"), "7.2.0");
+	CHECK_STR(release("rocprof-sys-run", "1.4.0"), "7.11.0");
+	CHECK_STR(release("rocprof-sys-run", "1.5.0"), "7.12.0");
+	CHECK_STR(release("rocprof-sys-run", "1.6.0"), "7.13.0");
+	CHECK_STR(release("rocprof-sys-run", "1.7.0"), "7.14.0");
+	CHECK_STR(release("rocprof-sys-run", "1.8.0"), "10.0.0");
+	CHECK_STR(release("rocprof-sys-run", "1.9.0"), "10.1.0");
+}
+
+TEST(a_version_after_the_last_known_one_is_newer)
+{
+	static const char *const newer[][2] = {
+		{ "rocprofv3", "1.4.2" },        { "rocprofv3", "1.5.0" },
+		{ "rocprofv3", "2.0" },          { "rocprofv3", "10.2" },
+		{ "rocprofv3", "11.0.1" },       { "rocprof-attach", "1.5.0" },
+		{ "rocprof-compute", "3.10.0" }, { "rocprof-sys-run", "1.10" },
+		{ "rocprof-sys", "10.2.0" },     { "rocprof", "2.0.100200" },
+	};
+	static const char *const known[][2] = {
+		{ "rocprofv3", "1.4.1" },
+		{ "rocprofv3", "1.3.9" },
+		{ "rocprofv3", "10.1.3" },
+		{ "rocprofv3", "7.14" },
+		{ "rocprof-compute", "3.9.0" },
+		{ "rocprof-sys-run", "1.9.0" },
+		{ "omniperf", "2.0.1" },
+		{ "omnitrace", "1.12.0" },
+		{ "rocprofv3", "soon" },
+		{ "rocprof", "2.0.60204" },
+		{ "rocprofv3", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
+		CHECK(rk_version_newer(newer[i][0], newer[i][1]));
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		CHECK(!rk_version_newer(known[i][0], known[i][1]));
 }
 
 TEST(a_release_stays_what_it_is)
