@@ -30,41 +30,6 @@ struct rocpd_counters {
 	uint64_t orphans, spm;
 };
 
-/*
- * Opens rows ordered by column `by`: in stored order if it never decreases. Null counts as the
- * lowest.
- */
-static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
-			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
-			 struct rk_sqlite_cursor **ret, struct rk_error *err)
-{
-	struct rk_sqlite_cursor *c = NULL;
-	struct rk_error cause = { 0 };
-	int64_t v, last = INT64_MIN;
-	bool sorted = true;
-	int rc;
-
-	rc = rk_sqlite_cursor_open(s->r->db, t, &columns[by], 1, RK_SQLITE_STORED, &c, &cause);
-	while (rc >= 0 && sorted && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
-		v = INT64_MIN;
-		rk_sqlite_i64(c, 0, &v);
-		sorted = v >= last;
-		last = v;
-	}
-	if (c && rc == RK_E_FORMAT) /* a damaged row is reported later, when we read the rows */
-		rc = 0;
-	else
-		rc = rk_sql_damage(s->r, &cause, rc, err);
-	rk_sqlite_cursor_close(c);
-	if (rc < 0)
-		return rc;
-
-	cause = (struct rk_error){ 0 };
-	rc = rk_sqlite_cursor_open(s->r->db, t, columns, n, sorted ? RK_SQLITE_STORED : (int)by,
-				   ret, &cause);
-	return rk_sql_damage(s->r, &cause, rc, err);
-}
-
 /* Reads the next counter row into `ahead` and `event`; `ahead` is false at the end. */
 static int step_pmc(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
@@ -116,10 +81,10 @@ static int enter(struct sql_scan *s, struct rk_error *err)
 	k->dispatch_event = INT64_MIN;
 	if (!values || !kernels)
 		return 0;
-	rc = open_in_order(s, values, pmc, P_NCOLUMNS, P_EVENT, &k->pmc, err);
+	rc = rk_sql_open_in_order(s->r, values, pmc, P_NCOLUMNS, P_EVENT, &k->pmc, err);
 	if (rc < 0 || !k->pmc)
 		return rc;
-	rc = open_in_order(s, kernels, dispatch, Q_NCOLUMNS, COL_EVENT, &s->c, err);
+	rc = rk_sql_open_in_order(s->r, kernels, dispatch, Q_NCOLUMNS, COL_EVENT, &s->c, err);
 	if (rc < 0)
 		return rc;
 	k->dispatch_end = !s->c;

@@ -34,6 +34,37 @@ int rk_sql_damage(struct sql_reader *r, struct rk_error *cause, int rc, struct r
 	return rk_sqlite_tolerate(r->ctx->diag, rk_instream_path(r->in), cause, rc, err);
 }
 
+int rk_sql_open_in_order(struct sql_reader *r, const struct rk_sqlite_table *t,
+			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
+			 struct rk_sqlite_cursor **ret, struct rk_error *err)
+{
+	struct rk_sqlite_cursor *c = NULL;
+	struct rk_error cause = { 0 };
+	int64_t v, last = INT64_MIN;
+	bool sorted = true;
+	int rc;
+
+	rc = rk_sqlite_cursor_open(r->db, t, &columns[by], 1, RK_SQLITE_STORED, &c, &cause);
+	while (rc >= 0 && sorted && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
+		v = INT64_MIN;
+		rk_sqlite_i64(c, 0, &v);
+		sorted = v >= last;
+		last = v;
+	}
+	if (c && rc == RK_E_FORMAT) /* a damaged row is reported later, when we read the rows */
+		rc = 0;
+	else
+		rc = rk_sql_damage(r, &cause, rc, err);
+	rk_sqlite_cursor_close(c);
+	if (rc < 0)
+		return rc;
+
+	cause = (struct rk_error){ 0 };
+	rc = rk_sqlite_cursor_open(r->db, t, columns, n, sorted ? RK_SQLITE_STORED : (int)by, ret,
+				   &cause);
+	return rk_sql_damage(r, &cause, rc, err);
+}
+
 /* ---- opening a file ---- */
 
 static int compare_tables(const void *a, const void *b)

@@ -130,6 +130,14 @@ const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const cha
 /* Counts damage as a warning and returns 0; other errors are returned in *err. */
 int rk_sql_damage(struct sql_reader *r, struct rk_error *cause, int rc, struct rk_error *err);
 
+/*
+ * Opens rows of `t` ordered by column `by` of `columns`: in stored order if it never decreases, else
+ * SQLite sorts. Null counts as the lowest. *ret stays NULL if the table is damaged.
+ */
+int rk_sql_open_in_order(struct sql_reader *r, const struct rk_sqlite_table *t,
+			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
+			 struct rk_sqlite_cursor **ret, struct rk_error *err);
+
 /* ---- dim.c ---- */
 
 struct sql_dim {
