@@ -2,6 +2,8 @@
 #ifndef RK_READER_H
 #define RK_READER_H
 
+#include <string.h>
+
 #include "base/num.h"
 #include "codec/instream.h"
 #include "table/source.h"
@@ -161,6 +163,36 @@ static inline int64_t rk_regs_of(int64_t vgpr, int64_t accum)
 	if (vgpr == RK_NONE || accum == RK_NONE)
 		return vgpr;
 	return rk_add_saturated(vgpr, accum);
+}
+
+/* Does the HIP runtime's name of an operation on the GPU mean a copy or a fill? */
+static inline bool rk_is_copy_word(const char *type)
+{
+	static const char *const words[] = { "Copy", "Fill", "Memcpy", "Memset", "MEMORY_COPY" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(type, words[i]))
+			return true;
+	return false;
+}
+
+/* rocprofv3's longer word for the direction of such an operation; `type` itself for all others. */
+static inline const char *rk_copy_direction(const char *type)
+{
+	static const char *const words[][2] = {
+		{ "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE" },
+		{ "CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST" },
+		{ "CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i][0]);
+
+		/* "2D" may follow: a rectangle */
+		if (!strncmp(type, words[i][0], len) && (!type[len] || !strcmp(type + len, "2D")))
+			return words[i][1];
+	}
+	return type;
 }
 
 #endif

@@ -21,6 +21,7 @@
 	X(nsys_sqlite)         \
 	X(rocprof_v1_db)       \
 	X(compute_db)          \
+	X(rpd)                 \
 	X(nvtx_csv)            \
 	X(nvprof_csv)          \
 	X(rocprofv3_json)      \

@@ -35,6 +35,30 @@ INSERT INTO HIP VALUES(1,2,2,5,'hipMalloc');
 CREATE TABLE rocTX ("BeginNs" INTEGER, "EndNs" INTEGER, "Name" TEXT);
 INSERT INTO rocTX VALUES(1,2,'"here"');
 """
+RPD = """
+CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);
+INSERT INTO rocpd_string VALUES(1,''),(2,'add'),(3,'KernelExecution'),(4,'CopyHostToDevice'),
+ (5,'UserMarker'),(6,'hipLaunchKernel'),(7,'SQ_WAVES'),(8,'Barrier');
+CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, start INTEGER,
+ end INTEGER, description_id INTEGER, opType_id INTEGER, completionSignal TEXT);
+INSERT INTO rocpd_op VALUES(1,2,0,1,9,2,3,''),(2,2,0,10,12,1,4,''),(3,-1,0,5,6,2,5,''),
+ (4,2,0,20,21,2,3,'hwq=0x2 wg=64,1,1 grid=640,1,1'),(5,2,0,22,23,1,8,'');
+CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,
+ end INTEGER, apiName_id INTEGER, args_id INTEGER);
+INSERT INTO rocpd_api VALUES(1,7,8,0,1,6,1),(2,7,8,1,2,5,2);
+CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);
+INSERT INTO rocpd_api_ops VALUES(1,1,1),(2,2,2),(3,2,4);
+CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER, workgroupX INTEGER);
+INSERT INTO rocpd_kernelapi VALUES(1,4,64);
+CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER);
+INSERT INTO rocpd_copyapi VALUES(2,'',1);
+CREATE TABLE rocpd_counter (op_id INTEGER, name_id INTEGER, value REAL);
+INSERT INTO rocpd_counter VALUES(4,7,10),(1,7,4);
+CREATE TABLE rocpd_monitor (deviceId INTEGER, monitorType TEXT, start INTEGER, value TEXT);
+INSERT INTO rocpd_monitor VALUES(0,'sclk',1,'800');
+CREATE TABLE rocpd_metadata (tag TEXT, value TEXT);
+INSERT INTO rocpd_metadata VALUES('pid','9');
+"""
 COMPUTE = """
 CREATE TABLE compute_workload (sys_info_extdata JSON);
 INSERT INTO compute_workload VALUES('{"hostname": "n", "cu_per_gpu": 8, "command": "./a"}');
@@ -113,7 +137,7 @@ def interned_trace():
 
 def main():
     corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
-    for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE)):
+    for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE), ("rpd", RPD)):
         database(os.path.join(corpus, "nsys", name + ".db"), sql)
     for name, trace in (("plain", plain_trace()), ("interned", interned_trace())):
         with open(os.path.join(corpus, "perfetto", name + ".pftrace"), "wb") as f:

@@ -340,11 +340,6 @@ int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error 
 /* Maps the tool's names to rocprofv3's longer ones; others stay unchanged. */
 int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err)
 {
-	static const char *const words[][2] = {
-		{ "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE" },
-		{ "CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST" },
-		{ "CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE" },
-	};
 	struct rk_wide_scan *s = scan;
 	struct rk_strtab *names = s->v3.ctx->names;
 	uint32_t *direction = b->data[RK_C_DIRECTION];
@@ -354,25 +349,12 @@ int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err
 		       "times of copies and of allocations are in the same columns");
 	for (size_t i = 0; direction && i < b->nrows; i++) {
 		const char *text = rk_strtab_borrow(names, direction[i], NULL);
-		unsigned w = 0;
+		const char *word = rk_copy_direction(text);
 
-		while (w < 3 && strcmp(text, words[w][0]) != 0)
-			w++;
-		if (w < 3 && (rc = rk_strtab_adds(names, words[w][1], &direction[i], err)) < 0)
+		if (word != text && (rc = rk_strtab_adds(names, word, &direction[i], err)) < 0)
 			return rc;
 	}
 	return rk_v3_finish_memalloc(&s->v3, b, err);
-}
-
-static bool is_copy(const struct rk_wide_scan *s, uint32_t operation)
-{
-	static const char *const words[] = { "Copy", "Fill", "Memcpy", "Memset" };
-	const char *text = rk_strtab_borrow(s->v3.ctx->names, operation, NULL);
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(text, words[i]))
-			return true;
-	return false;
 }
 
 int rk_wide_finish_op_copies(void *scan, struct rk_builder *b, struct rk_error *err)
@@ -382,7 +364,7 @@ int rk_wide_finish_op_copies(void *scan, struct rk_builder *b, struct rk_error *
 	size_t n = 0;
 
 	for (size_t i = 0; operation && i < b->nrows; i++)
-		if (is_copy(s, operation[i]))
+		if (rk_is_copy_word(rk_strtab_borrow(s->v3.ctx->names, operation[i], NULL)))
 			rk_builder_move(b, n++, i);
 	b->nrows = n;
 	return rk_wide_finish_copies(scan, b, err);
