@@ -5,7 +5,7 @@ import { digits, duration, quantity, shortened } from "./format.js";
 import { axes, LogScale, svg } from "./plot.js";
 import { element } from "./table.js";
 
-const LEVELS = ["hbm", "l2", "l1", "lds"];
+const LEVELS = ["hbm", "dram", "l2", "l1", "lds"];
 const WIDTH = 760;
 const HEIGHT = 420;
 

@@ -48,12 +48,14 @@ struct rk_metric_device {
 	char product[64];   /* "MI300X_A1" */
 	const char *source; /* source of the numbers, for people; static */
 	double cus, simds, ses, sqcs, banks, wslots, sclk, mclk, l2ch, hbmch, xcds, pipes, wave;
-	uint64_t reserved[8]; /* 0 */
+	const char *memory;   /* its kind: "HBM", "GDDR", "LPDDR"; static */
+	uint64_t reserved[7]; /* 0 */
 };
 
 /* A ceiling of the roofline. rate: GFLOP/s (GOP/s), bandwidth: GB/s. */
 struct rk_ceiling {
-	const char *name; /* "hbm", "l2", "l1", "lds"; "vector f32", "matrix f16", ... */
+	const char *name; /* "hbm" ("dram" if it is of another kind), "l2", "l1", "lds"; "vector f32",
+			     "matrix f16", ... */
 	bool bandwidth;
 	double theory;        /* clock times width */
 	double measured;      /* by rocprof-compute's benchmark; NaN: not measured */
@@ -75,7 +77,7 @@ struct rk_roof_point {
 
 /* One number that led to a verdict. */
 struct rk_verdict_number {
-	const char *name; /* "hbm_pct", ... */
+	const char *name; /* "hbm_pct", ...; "dram_pct" if the memory is of another kind */
 	double value;
 	const char *unit;
 	uint64_t reserved[2]; /* 0 */
@@ -84,8 +86,8 @@ struct rk_verdict_number {
 enum { RK_VERDICT_NUMBERS = 12 };
 
 struct rk_verdict {
-	const char *name; /* "memory:hbm", "compute:valu", "latency", "launch", "communication",
-			     "balanced", "mixed", "unusable" */
+	const char *name; /* "memory:hbm", "memory:dram", "compute:valu", "latency", "launch",
+			     "communication", "balanced", "mixed", "unusable" */
 	char reason[240]; /* a sentence with the decisive numbers */
 	struct rk_verdict_number numbers[RK_VERDICT_NUMBERS];
 	size_t nnumbers;

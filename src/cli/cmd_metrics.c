@@ -28,8 +28,8 @@ struct settings {
 };
 
 static const struct rk_opt options[] = {
-	{ "arch", 0, "GFX", "GPU target (default: from the data)", RK_OPT_TEXT, AT(arch), NULL,
-	  rk_counters_arch },
+	{ "arch", 0, "GFX", "GPU target or product: gfx942, MI300X (default: from the data)",
+	  RK_OPT_TEXT, AT(arch), NULL, rk_counters_arch },
 	{ "sysinfo", 0, "FILE", "a sysinfo.csv or agent_info.csv that describes the GPU",
 	  RK_OPT_TEXT, AT(sysinfo) },
 	{ "metrics", 0, "FILE", "your own definitions, JSON or YAML; override the shipped ones",

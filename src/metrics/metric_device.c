@@ -66,6 +66,7 @@ static const char *target_of(const struct rk_tree *table, const char *product)
 /* From the data sheet, for the partition of the chip in use. NaN: unknown. */
 struct product {
 	double cus, xcds, sclk, mclk, hbmch;
+	double share; /* of the chip's dies */
 };
 
 /*
@@ -101,21 +102,26 @@ static struct product facts_of(const struct rk_tree *p, const struct rk_metric_d
 		.mclk = rk_products_number(p, "mclk"),
 		/* the number of dies does not show how memory is divided: assume all of it */
 		.hbmch = rk_products_number(p, "hbmch"),
+		.share = share,
 	};
 }
 
-/* How well a product matches: the name counts most, then the CUs, then the clocks. */
+/*
+ * How well a product matches: the name counts most, then the CUs, then the clocks; of two names the
+ * longer one, since "RX 9070" is in "RX 9070 XT".
+ */
 static int fit(const struct rk_tree *p, const struct rk_metric_device *d)
 {
 	struct product f = facts_of(p, d);
-	bool named = has_word(d->product, rk_tree_text(rk_tree_get(p, "name"), ""));
+	const char *name = rk_tree_text(rk_tree_get(p, "name"), "");
+	bool named = has_word(d->product, name);
 
 	if (strcmp(rk_tree_text(rk_tree_get(p, "target"), ""), d->arch) != 0)
 		return 0;
 	if (!named && (isnan(f.cus) || (!isnan(d->cus) && d->cus != f.cus)))
 		return 0;
-	return 1 + 8 * named + 4 * (d->cus == f.cus) + 2 * (d->sclk == f.sclk) +
-	       (d->mclk == f.mclk);
+	return 100 + 800 * named + 400 * (d->cus == f.cus) + 200 * (d->sclk == f.sclk) +
+	       100 * (d->mclk == f.mclk) + (named ? (int)strlen(name) : 0);
 }
 
 static void keep_equal(double *v, double other)
@@ -153,8 +159,63 @@ static bool find_product(const struct rk_tree *table, const struct rk_metric_dev
 		keep_equal(&ret->sclk, f.sclk);
 		keep_equal(&ret->mclk, f.mclk);
 		keep_equal(&ret->hbmch, f.hbmch);
+		keep_equal(&ret->share, f.share);
 	}
 	return any;
+}
+
+/* ---- numbers of a run that its chip cannot have ---- */
+
+/* Adds to the list of what was wrong and what is used instead. */
+static void note_wrong(struct rk_device_notes *n, const char *what, double wrong, double right)
+{
+	size_t len = strlen(n->wrong);
+
+	snprintf(n->wrong + len, sizeof(n->wrong) - len, "%s%s %.4g (%.4g)", len ? ", " : "", what,
+		 wrong, right);
+}
+
+/*
+ * The dies that the CUs prove: 304 CUs of a gfx942 are eight dies, whatever the run says. NaN: the
+ * CUs are of no product of the table, or the run says the same.
+ */
+static double other_dies(const struct rk_tree *table, const struct rk_metric_device *d)
+{
+	struct rk_metric_device by_cus = *d;
+	struct product f;
+
+	by_cus.xcds = NAN;
+	if (isnan(d->cus) || isnan(d->xcds) || !find_product(table, &by_cus, &f) ||
+	    f.cus != d->cus || f.xcds == d->xcds)
+		return NAN;
+	return f.xcds;
+}
+
+/*
+ * Clocks may be lowered and differ a little between boards, and a partition has at least its dies'
+ * share of the channels.
+ */
+static void check_numbers(const struct product *f, double l2ch, bool partition,
+			  struct rk_metric_device *d, struct rk_device_notes *n)
+{
+	const struct {
+		const char *what;
+		double *told, sheet, least, most;
+	} all[] = {
+		{ "L2 channels", &d->l2ch, l2ch, 1, 1 },
+		{ "engine clock in MHz", &d->sclk, f->sclk, 0.5, 1.5 },
+		{ "memory clock in MHz", &d->mclk, f->mclk, 0.5, 1.1 },
+		{ "memory channels", &d->hbmch, f->hbmch, partition ? f->share : 0, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		double told = *all[i].told, sheet = all[i].sheet;
+
+		if (!(told < all[i].least * sheet || told > all[i].most * sheet))
+			continue;
+		note_wrong(n, all[i].what, told, sheet);
+		*all[i].told = sheet;
+	}
 }
 
 /* ---- devices ---- */
@@ -183,11 +244,14 @@ static double get(const struct rk_metric_device *d, size_t at)
 	return v;
 }
 
+/* The first one if the chip is unknown. */
+static const char *const memories[] = { "HBM", "GDDR", "LPDDR" };
+
 void rk_metric_device_clear(struct rk_metric_device *d)
 {
 	const double unknown = NAN;
 
-	*d = (struct rk_metric_device){ .source = "" };
+	*d = (struct rk_metric_device){ .source = "", .memory = memories[0] };
 	for (size_t i = 0; i < NNUMBERS; i++)
 		memcpy((char *)d + numbers[i].at, &unknown, sizeof(unknown));
 }
@@ -301,20 +365,58 @@ static bool fill(double *v, double with)
 	return true;
 }
 
-int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
+/*
+ * Uses the target's most common product for a device of which nothing else is known, since no
+ * percentage of a peak can be computed otherwise.
+ */
+static void assume_product(const struct rk_tree *table, struct rk_metric_device *d,
+			   struct rk_device_notes *n)
+{
+	const char *usual =
+		rk_tree_text(rk_tree_get(rk_products_target(table, d->arch), "usual"), "");
+	size_t len;
+
+	if (*d->product || !isnan(d->cus) || !isnan(d->xcds) || !*usual)
+		return;
+	snprintf(d->product, sizeof(d->product), "%s", usual);
+	len = (size_t)snprintf(n->assumed, sizeof(n->assumed),
+			       "the run does not say which %s it ran on; assuming a whole %s: "
+			       "name it with --arch PRODUCT, or use --sysinfo; products:",
+			       d->arch, usual);
+	RK_TREE_EACH(p, rk_tree_get(table, "products"))
+	if (!strcmp(rk_tree_text(rk_tree_get(p, "target"), ""), d->arch) &&
+	    len < sizeof(n->assumed))
+		len += (size_t)snprintf(n->assumed + len, sizeof(n->assumed) - len, "%s %s",
+					n->assumed[len - 1] == ':' ? "" : ",",
+					rk_tree_text(rk_tree_get(p, "name"), ""));
+}
+
+int rk_metric_device_complete(struct rk_metric_device *d, struct rk_device_notes *notes,
+			      struct rk_error *err)
 {
 	const struct rk_tree *t;
 	struct rk_tree *table = NULL;
 	struct product f;
 	const char *arch;
-	bool told = *d->source != '\0', any;
+	bool told = *d->source != '\0', partition = !isnan(d->cus) || !isnan(d->xcds), any;
+	double right;
 	int rc = rk_products_load(&table, err);
 
 	if (rc < 0)
 		return rc;
+	*notes = (struct rk_device_notes){ 0 };
 	if (!*d->arch && !parse_gfx(d->product, d->arch) && (arch = target_of(table, d->product)))
 		snprintf(d->arch, sizeof(d->arch), "%s", arch);
 	t = rk_products_target(table, d->arch);
+	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++)
+		if (!strcmp(rk_tree_text(rk_tree_get(t, "memory"), ""), memories[i]))
+			d->memory = memories[i];
+	assume_product(table, d, notes);
+	right = other_dies(table, d);
+	if (!isnan(right)) {
+		note_wrong(notes, "XCDs", d->xcds, right);
+		d->xcds = right;
+	}
 	/* all products of a single-die target have one die */
 	any = fill(&d->xcds, rk_products_number(t, "xcds"));
 	if (find_product(table, d, &f)) {
@@ -323,6 +425,8 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 		any |= fill(&d->sclk, f.sclk);
 		any |= fill(&d->mclk, f.mclk);
 		any |= fill(&d->hbmch, f.hbmch);
+		check_numbers(&f, rk_products_number(t, "l2ch_per_die") * d->xcds, partition, d,
+			      notes);
 	}
 	any |= fill(&d->simds, rk_products_number(t, "simds_per_cu") * d->cus);
 	any |= fill(&d->banks, rk_products_number(t, "banks"));
@@ -334,7 +438,11 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 	/* neighbouring CUs of an engine share an instruction cache; the last one may serve fewer */
 	any |= fill(&d->sqcs,
 		    d->ses * ceil(d->cus / d->ses / rk_products_number(t, "cus_per_sqc")));
-	if (any)
+	if (*notes->assumed)
+		d->source = "assumed, from data sheets";
+	else if (*notes->wrong)
+		d->source = "from the run, corrected from data sheets";
+	else if (any)
 		d->source = told ? "from the run, the rest from data sheets" : "from data sheets";
 	rk_tree_free(table);
 	return 0;

@@ -17,11 +17,18 @@ bool rk_metric_arch_parse(const char *text, char ret[16]);
 /* Reads a row of the agents table, whose strings are in `names`. */
 void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 			       const struct rk_strtab *names, struct rk_metric_device *ret);
+/* What the user should know about the numbers of a device; "": nothing. */
+struct rk_device_notes {
+	char wrong[200];   /* impossible numbers of the run, each with the one used instead */
+	char assumed[320]; /* a sentence: the product that a bare target is treated as */
+};
 /*
- * Fills in unknown fields from the product and the target (data/metrics/devices.json). The known
- * fields determine the partition mode: channels follow the dies.
+ * Fills in unknown fields from the product and the target (data/metrics/devices.json), and replaces
+ * those that this product cannot have. The known fields determine the partition mode: channels
+ * follow the dies.
  */
-int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err);
+int rk_metric_device_complete(struct rk_metric_device *d, struct rk_device_notes *notes,
+			      struct rk_error *err);
 /* True if all numbers and the target are equal. */
 bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_metric_device *b);
 

@@ -27,6 +27,7 @@ static const struct threshold thresholds[] = {
 	THRESHOLD(lead_factor),    THRESHOLD(short_ns),          THRESHOLD(gap_share),
 	THRESHOLD(gap_median_ns),  THRESHOLD(dep_wait_pct),      THRESHOLD(issue_wait_pct),
 	THRESHOLD(occupancy_pct),  THRESHOLD(lanes_on),          THRESHOLD(ridge_factor),
+	THRESHOLD(impossible_pct),
 };
 
 static int wrong(const struct rk_tree *t, const char *file, struct rk_error *err, const char *what,

@@ -12,7 +12,7 @@ struct rk_limits {
 	double simds_per_cu, simds_per_cu_rdna;
 	double fill;
 	double remote_pct, remote_hbm_pct, remote_side_pct, link_stall_pct;
-	double high_pct, lead_pct, lead_factor;
+	double high_pct, lead_pct, lead_factor, impossible_pct;
 	double short_ns, gap_share, gap_median_ns;
 	double dep_wait_pct, issue_wait_pct, occupancy_pct, lanes_on;
 	double ridge_factor;

@@ -15,6 +15,13 @@ const char *const rk_level_names[RK_NLEVELS] = {
 	[RK_LEVEL_HBM] = "hbm",
 };
 
+const char *rk_level_name(const struct rk_metric_device *d, enum rk_level level)
+{
+	if (d && level == RK_LEVEL_HBM && d->memory && strcmp(d->memory, "HBM") != 0)
+		return "dram";
+	return rk_level_names[level];
+}
+
 const char *const rk_roof_pipes[] = {
 	"vector f16",  "vector f32", "vector f64", "matrix f16", "matrix bf16", "matrix f8",
 	"matrix f6f4", "matrix f32", "matrix f64", "matrix i8",  "matrix xf32", NULL,
@@ -37,9 +44,9 @@ enum { NCEILINGS = sizeof(ceiling_names) / sizeof(ceiling_names[0]) };
 /*
  * Releases of the tool name a column differently: use the mean of the first one that has a value.
  */
-static double measured_of(const struct rk_tree *facts, const struct rk_roof_measure *m, size_t n)
+static double measured_of(const struct rk_tree *columns, const struct rk_roof_measure *m, size_t n)
 {
-	RK_TREE_EACH(column, rk_tree_get(facts, "columns"))
+	RK_TREE_EACH(column, columns)
 	{
 		const char *name = rk_tree_text(column, "");
 		double sum = 0;
@@ -64,8 +71,11 @@ static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_me
 {
 	const struct rk_tree *target = rk_products_target(table, d->arch);
 	const struct rk_tree *facts = rk_tree_get(rk_tree_get(table, "ceilings"), name);
-	struct rk_ceiling c = { .name = name, .measured = measured_of(facts, m, n) };
+	/* RDNA has a cache more: the one next to the CUs is "l1" here and L0 there */
+	const struct rk_tree *own = rk_tree_get(rk_tree_get(target, "columns"), name);
+	struct rk_ceiling c = { .name = name };
 
+	c.measured = measured_of(own ? own : rk_tree_get(facts, "columns"), m, n);
 	c.bandwidth = !strchr(name, ' ');
 	if (!strcmp(name, "hbm"))
 		c.theory = rk_products_number(target, name) * d->mclk * d->hbmch / 1000;
@@ -79,6 +89,8 @@ static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_me
 	else
 		c.theory = rk_products_number(rk_tree_get(target, "matrix"), name + 7) * d->sclk *
 			   d->cus / 1000;
+	if (!strcmp(name, "hbm"))
+		c.name = rk_level_name(d, RK_LEVEL_HBM);
 	c.achievable = c.measured;
 	if (isnan(c.measured))
 		c.achievable = c.theory * rk_products_number(facts, "usual");
@@ -130,13 +142,25 @@ const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, cons
 	return NULL;
 }
 
-static double height(const struct rk_ceiling *ceilings, size_t n, const char *name)
+const struct rk_ceiling *rk_roof_level(const struct rk_ceiling *c, size_t n, enum rk_level level)
 {
-	const struct rk_ceiling *c = rk_roof_find(ceilings, n, name);
+	const struct rk_ceiling *found = rk_roof_find(c, n, rk_level_names[level]);
 
+	if (!found && level == RK_LEVEL_HBM)
+		found = rk_roof_find(c, n, "dram");
+	return found;
+}
+
+static double height_of(const struct rk_ceiling *c)
+{
 	if (!c)
 		return NAN;
 	return isnan(c->achievable) ? c->theory : c->achievable;
+}
+
+static double height(const struct rk_ceiling *ceilings, size_t n, const char *name)
+{
+	return height_of(rk_roof_find(ceilings, n, name));
 }
 
 void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_roof_kernel *k,
@@ -166,7 +190,7 @@ void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_
 		double slope, percent;
 
 		ret->intensity[l] = ratio(flops, k->bytes[l]);
-		slope = ret->intensity[l] * height(ceilings, n, rk_level_names[l]);
+		slope = ret->intensity[l] * height_of(rk_roof_level(ceilings, n, (enum rk_level)l));
 		ret->attainable[l] = isnan(slope) || isnan(top) ? NAN : fmin(top, slope);
 		percent = 100 * ratio(ret->rate, ret->attainable[l]);
 		/* a quotient just above 1 can round to 1, which would contradict the two rates */

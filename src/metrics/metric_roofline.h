@@ -24,9 +24,12 @@ int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_meas
 
 /* The ceiling of that name, or NULL. */
 const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, const char *name);
+const struct rk_ceiling *rk_roof_level(const struct rk_ceiling *c, size_t n, enum rk_level level);
 
 /* "lds", "l1", "l2", "hbm": indexed by enum rk_level. */
 extern const char *const rk_level_names[];
+/* The same with "dram" for a memory that is not HBM, as ceilings and verdicts name it; `d` may be NULL. */
+const char *rk_level_name(const struct rk_metric_device *d, enum rk_level level);
 
 /* Totals over the dispatches of a kernel. NaN: unknown. */
 struct rk_roof_kernel {

@@ -27,10 +27,11 @@ static const struct entry {
 	const char *name, *unit;
 	size_t at;
 	enum about about;
+	const char *other; /* the name if the memory is not HBM, or NULL */
 } entries[] = {
 #define AT(f) offsetof(struct rk_verdict_facts, f)
-	{ "hbm_pct", "%", AT(level_pct[RK_LEVEL_HBM]), ABOUT_MEMORY },
-	{ "hbm_side_pct", "%", AT(side_pct), ABOUT_MEMORY },
+	{ "hbm_pct", "%", AT(level_pct[RK_LEVEL_HBM]), ABOUT_MEMORY, "dram_pct" },
+	{ "hbm_side_pct", "%", AT(side_pct), ABOUT_MEMORY, "dram_side_pct" },
 	{ "dep_wait_pct", "%", AT(dep_wait_pct), ABOUT_WAITS },
 	{ "mean_ns", "ns", AT(mean_ns), ABOUT_TIME },
 	{ "occupancy_pct", "%", AT(occupancy_pct), ABOUT_WAITS },
@@ -87,17 +88,33 @@ struct trial {
 	struct rk_verdict_facts f; /* infinite values replaced by NaN */
 	const struct rk_limits *l;
 	struct rk_verdict *v;
+	bool hbm;   /* the memory is HBM */
 	double mem; /* of the level that is closest to its peak */
 	enum rk_level level;
+	double dram, side;    /* as in the facts, if they are possible */
+	double above;         /* the largest share of a peak that is impossible, or NaN */
+	const char *above_of; /* its name */
 	double comp, fill, simds;
 	char pipe[48];  /* name of the unit of comp */
 	bool matrix;    /* comp is about the matrix units */
 	bool resources; /* suggest collecting counters of exhausted resources */
 };
 
-static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
-static const char *const memory_names[RK_NLEVELS] = { "memory:lds", "memory:l1", "memory:l2",
-						      "memory:hbm" };
+static const char *level_word(const struct trial *t, enum rk_level level)
+{
+	static const char *const words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
+
+	return level == RK_LEVEL_HBM && !t->hbm ? t->f.memory : words[level];
+}
+
+static const char *memory_name(const struct trial *t, enum rk_level level)
+{
+	static const char *const names[RK_NLEVELS] = { "memory:lds", "memory:l1", "memory:l2",
+						       "memory:hbm" };
+
+	return level == RK_LEVEL_HBM && !t->hbm ? "memory:dram" : names[level];
+}
+
 static const char *const compute_names[] = { "compute:valu", "compute:mfma" }; /* by matrix */
 
 /* A number in a sentence: enough digits to compare it, not more. */
@@ -128,7 +145,7 @@ static struct phrase put_memory(const struct trial *t)
 	struct phrase p = { "memory unknown" };
 
 	if (!isnan(t->mem))
-		snprintf(p.text, sizeof(p.text), "%s at %s %% of peak", level_words[t->level],
+		snprintf(p.text, sizeof(p.text), "%s at %s %% of peak", level_word(t, t->level),
 			 put(t->mem).text);
 	return p;
 }
@@ -146,12 +163,17 @@ static struct phrase put_compute(const struct trial *t)
 __attribute__((format(printf, 3, 4))) static bool say(struct trial *t, const char *name,
 						      const char *fmt, ...)
 {
+	size_t size = sizeof(t->v->reason), len;
 	va_list ap;
 
 	t->v->name = name;
 	va_start(ap, fmt);
-	vsnprintf(t->v->reason, sizeof(t->v->reason), fmt, ap);
+	vsnprintf(t->v->reason, size, fmt, ap);
 	va_end(ap);
+	len = strlen(t->v->reason);
+	if (!isnan(t->above))
+		snprintf(t->v->reason + len, size - len, "; %s at %s %% of peak is impossible",
+			 t->above_of, put(t->above).text);
 	return true;
 }
 
@@ -189,15 +211,14 @@ static bool too_few_waves(struct trial *t)
 
 static bool communicates(struct trial *t)
 {
-	double hbm = t->f.level_pct[RK_LEVEL_HBM];
-
 	if (rk_limits_communication(t->l, t->f.name))
 		return say(t, "communication",
 			   "named like a collective or a transfer between GPUs");
-	if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
+	if (t->f.remote_pct >= t->l->remote_pct && t->dram >= t->l->remote_hbm_pct)
 		return say(t, "communication",
-			   "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
-			   put(t->f.remote_pct).text, put(hbm).text);
+			   "%s %% of its reads or writes leave the chip, %s at %s %% of peak",
+			   put(t->f.remote_pct).text, level_word(t, RK_LEVEL_HBM),
+			   put(t->dram).text);
 	if (t->f.link_stall_pct >= t->l->link_stall_pct)
 		return say(t, "communication", "L2 waits for PCIe and xGMI %s %% of its busy time",
 			   put(t->f.link_stall_pct).text);
@@ -221,16 +242,16 @@ static bool memory_limits(struct trial *t)
 {
 	if (!leads(t, t->mem, t->comp))
 		return false;
-	return say(t, memory_names[t->level], "%s, %s", put_memory(t).text, put_compute(t).text);
+	return say(t, memory_name(t, t->level), "%s, %s", put_memory(t).text, put_compute(t).text);
 }
 
 /* The unknown side can only add to it. */
 static bool one_side_limits(struct trial *t)
 {
-	if (!leads(t, t->f.side_pct, t->comp))
+	if (!leads(t, t->side, t->comp))
 		return false;
-	return say(t, memory_names[RK_LEVEL_HBM], "its %s alone take HBM to %s %% of peak, %s",
-		   t->f.side, put(t->f.side_pct).text, put_compute(t).text);
+	return say(t, memory_name(t, RK_LEVEL_HBM), "its %s alone take %s to %s %% of peak, %s",
+		   t->f.side, level_word(t, RK_LEVEL_HBM), put(t->side).text, put_compute(t).text);
 }
 
 static bool compute_limits(struct trial *t)
@@ -311,28 +332,30 @@ static bool intensity_decides(struct trial *t)
 	bool matrix = !strncmp(t->f.flop_pipe, "matrix", 6);
 	const char *name = "balanced", *where = "near";
 
-	if (!(x >= 0 && ridge > 0) || !isnan(t->f.dep_wait_pct) || !isnan(t->f.valu_busy_pct) ||
-	    !isnan(t->f.mfma_busy_pct))
+	if (!(x >= 0 && ridge > 0) || !isnan(t->above) || !isnan(t->f.dep_wait_pct) ||
+	    !isnan(t->f.valu_busy_pct) || !isnan(t->f.mfma_busy_pct))
 		return false;
 	if (x < ridge / factor) {
-		name = memory_names[RK_LEVEL_HBM];
+		name = memory_name(t, RK_LEVEL_HBM);
 		where = "far below";
 	} else if (x > ridge * factor) {
 		name = compute_names[matrix];
 		where = "far above";
 	}
-	return say(t, name, "%s FLOP per byte of HBM, %s the ridge at %s", put(x).text, where,
-		   put(ridge).text);
+	return say(t, name, "%s FLOP per byte of %s, %s the ridge at %s", put(x).text,
+		   level_word(t, RK_LEVEL_HBM), where, put(ridge).text);
 }
 
 static bool nothing_known(struct trial *t)
 {
 	if (!isnan(t->mem) || !isnan(t->comp) || !isnan(t->f.dep_wait_pct))
 		return false;
-	if (!isnan(t->f.side_pct))
+	if (!isnan(t->above))
+		return say(t, "unusable", "check the chip (--arch, --sysinfo) and the times");
+	if (!isnan(t->side))
 		return say(t, "unusable",
-			   "its %s alone take HBM to %s %% of peak, and nothing else was collected",
-			   t->f.side, put(t->f.side_pct).text);
+			   "its %s alone take %s to %s %% of peak, and nothing else was collected",
+			   t->f.side, level_word(t, RK_LEVEL_HBM), put(t->side).text);
 	if (t->f.counters || t->f.others)
 		return say(t, "unusable", "the collected counters do not show what limits it%s",
 			   put_hint(t));
@@ -372,8 +395,21 @@ static const struct rule {
 	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, ABOUT_MEMORY },
 };
 
+/* NaN if the share is above what can be; the largest of these is kept. */
+static double possible(struct trial *t, double pct, const char *of)
+{
+	if (!(pct > t->l->impossible_pct))
+		return pct;
+	if (!(t->above >= pct)) {
+		t->above = pct;
+		t->above_of = of;
+	}
+	return NAN;
+}
+
 static void claim(struct trial *t, double pct, const char *words, bool matrix)
 {
+	pct = possible(t, pct, words);
 	if (!isfinite(pct) || pct <= t->comp)
 		return;
 	t->comp = pct;
@@ -394,14 +430,20 @@ static void prepare(struct trial *t)
 		if (isinf(*number_of(f, &entries[i])))
 			*number_of(f, &entries[i]) = NAN;
 	window = fmax(f->window_ratio, 1);
-	t->mem = t->comp = NAN;
+	t->hbm = !f->memory || !strcmp(f->memory, "HBM");
+	t->mem = t->comp = t->above = NAN;
 	t->level = RK_LEVEL_HBM;
 	for (int i = RK_NLEVELS - 1; i >= 0; i--) {
-		if (isnan(f->level_pct[i]) || f->level_pct[i] <= t->mem)
+		double pct = possible(t, f->level_pct[i], level_word(t, (enum rk_level)i));
+
+		if (i == RK_LEVEL_HBM)
+			t->dram = pct;
+		if (isnan(pct) || pct <= t->mem)
 			continue;
-		t->mem = f->level_pct[i];
+		t->mem = pct;
 		t->level = (enum rk_level)i;
 	}
+	t->side = possible(t, f->side_pct, level_word(t, RK_LEVEL_HBM));
 	/*
 	 * Busy shares refer to the cycles between the profiler's packets, which may be many times
 	 * the kernel's cycles: the window ratio scales them to the kernel's own time.
@@ -416,6 +458,11 @@ static void prepare(struct trial *t)
 	t->fill = NAN;
 	if (f->waves >= 0 && t->simds > 0 && !isinf(f->waves / t->simds))
 		t->fill = f->waves / t->simds;
+}
+
+static const char *name_of(const struct trial *t, const struct entry *e)
+{
+	return e->other && !t->hbm ? e->other : e->name;
 }
 
 void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
@@ -457,10 +504,20 @@ void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
 		add_number(ret, "compute_pct", t.comp, "%");
 	for (const struct entry *e = entries; e < entries + NENTRIES; e++)
 		if (e->about == r->about)
-			add_number(ret, e->name, *number_of(&t.f, e), e->unit);
+			add_number(ret, name_of(&t, e), *number_of(&t.f, e), e->unit);
 	if (r->about != ABOUT_COMPUTE)
 		add_number(ret, "compute_pct", t.comp, "%");
 	for (const struct entry *e = entries; e < entries + NENTRIES; e++)
 		if (e->about != r->about)
-			add_number(ret, e->name, *number_of(&t.f, e), e->unit);
+			add_number(ret, name_of(&t, e), *number_of(&t.f, e), e->unit);
+}
+
+double rk_verdict_impossible(const struct rk_verdict_facts *f)
+{
+	struct trial t = { .f = *f, .l = rk_limits_borrow(NULL) };
+
+	if (!t.l)
+		return NAN;
+	prepare(&t);
+	return t.above;
 }

@@ -3,8 +3,10 @@
  *
  * The first rule that fires wins; thresholds are data (data/metrics/verdicts.json). A rule does not
  * fire if its inputs are unknown. Names: "unusable", "launch" (too few waves, or too short),
- * "communication", "balanced", "memory:hbm|l2|l1|lds", "compute:valu|mfma" (the unit of the busiest
- * pipe; the reason names it), "latency", "mixed".
+ * "communication", "balanced", "memory:hbm|dram|l2|l1|lds" ("dram" for a memory that is not HBM),
+ * "compute:valu|mfma" (the unit of the busiest pipe; the reason names it), "latency", "mixed".
+ *
+ * A share of a peak above impossible_pct is a fault of the data: it is shown and decides nothing.
  */
 #ifndef RK_METRIC_VERDICT_H
 #define RK_METRIC_VERDICT_H
@@ -15,11 +17,12 @@
 /* Facts about one kernel. NaN: unknown. Percentages are of theoretical peaks, weighted by time. */
 struct rk_verdict_facts {
 	const char *name;
-	const char *arch; /* to suggest what to collect next */
-	bool counters;    /* at least one counter that formulas use was collected for it */
-	bool others;      /* other or damaged counters */
-	bool unnamed;     /* the chip is unknown */
-	bool timed;       /* at least one dispatch has a time above 0 */
+	const char *arch;   /* to suggest what to collect next */
+	const char *memory; /* its kind, as in rk_metric_device; NULL: HBM */
+	bool counters;      /* at least one counter that formulas use was collected for it */
+	bool others;        /* other or damaged counters */
+	bool unnamed;       /* the chip is unknown */
+	bool timed;         /* at least one dispatch has a time above 0 */
 	double mean_ns, median_ns;
 	double level_pct[RK_NLEVELS]; /* bandwidth of each level */
 	double side_pct;              /* for HBM, if only reads or only writes are known */
@@ -43,5 +46,7 @@ struct rk_verdict_facts {
 
 /* Never fails: without enough data the verdict is "unusable", with a reason and what to collect. */
 void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret);
+/* The largest share of a peak, in percent, if it is impossible; NaN: all are possible. */
+double rk_verdict_impossible(const struct rk_verdict_facts *f);
 
 #endif

@@ -35,22 +35,39 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 }
 
 /* The user's options override the file. */
-static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_device *d,
-			 struct rk_error *err)
+static int finish_device(struct rk_diag *diag, const struct rk_metrics_options *opt,
+			 struct rk_metric_device *d, struct rk_error *err)
 {
+	struct rk_device_notes notes;
+	char text[400];
+	int rc;
+
 	if (opt->arch && !rk_metric_arch_parse(opt->arch, d->arch))
 		return rk_fail(err, RK_E_USAGE,
-			       "unknown target '%s'; known: gfx906, gfx908, gfx90a, "
-			       "gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
+			       "unknown target or product '%s'; known: gfx906, gfx908, gfx90a, "
+			       "gfx942, gfx950, gfx1030, gfx1100, gfx1151, gfx1201, ..., MI210, "
+			       "MI300X, 'RX 7900 XTX', ...",
 			       opt->arch);
 	/* "MI300X" is more specific than its target */
 	if (opt->arch && !*d->product && strncmp(opt->arch, "gfx", 3) != 0)
 		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
-	return rk_metric_device_complete(d, err);
+	rc = rk_metric_device_complete(d, &notes, err);
+	if (rc < 0)
+		return rc;
+	if (*notes.assumed)
+		rk_diag_most(diag, "assumed-device", "", 0, 1, notes.assumed);
+	if (*notes.wrong) {
+		snprintf(text, sizeof(text),
+			 "the run describes an impossible %s; used instead, in parentheses: %s",
+			 *d->product ? d->product : d->arch, notes.wrong);
+		rk_diag_most(diag, "impossible-device", "", 0, 1, text);
+	}
+	return 0;
 }
 
-static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_metrics_options *opt,
-		     const struct rk_batch *b, size_t row, struct rk_error *err)
+static int agent_add(struct rk_kinds *k, struct rk_run *run, struct rk_diag *diag,
+		     const struct rk_metrics_options *opt, const struct rk_batch *b, size_t row,
+		     struct rk_error *err)
 {
 	const struct rk_column *id = &b->cols[RK_G_DEVICE];
 	struct rk_kind_agent a = { .any = !rk_column_has(id, row),
@@ -62,7 +79,8 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	int rc;
 
 	rk_metric_device_of_agent(b, row, run->ctx.names, &d);
-	if ((rc = finish_device(opt, &d, err)) < 0 || (rc = kind_add(k, &d, &a.kind, err)) < 0)
+	if ((rc = finish_device(diag, opt, &d, err)) < 0 ||
+	    (rc = kind_add(k, &d, &a.kind, err)) < 0)
 		return rc;
 	if (!a.any)
 		a.device = ((const int64_t *)id->data)[row];
@@ -74,9 +92,9 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	return 0;
 }
 
-/* cpu: use agents that are not GPUs instead of GPUs. */
-static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool cpu,
-		     struct rk_kinds *k, struct rk_error *err)
+/* cpu: use agents that are not GPUs instead of GPUs. `diag` may be another run's. */
+static int agents_of(struct rk_run *run, struct rk_diag *diag, const struct rk_metrics_options *opt,
+		     bool cpu, struct rk_kinds *k, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows;
@@ -90,7 +108,7 @@ static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, b
 
 			if (!strcmp(rk_strtab_borrow(run->ctx.names, type, NULL), "CPU") != cpu)
 				continue;
-			rc = agent_add(k, run, opt, b, i, err);
+			rc = agent_add(k, run, diag, opt, b, i, err);
 			if (rc < 0)
 				goto out;
 		}
@@ -118,7 +136,7 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 		 */
 		rc = rk_run_open(&opt->sysinfo, 1, &how, &file, err);
 		if (rc == 0)
-			rc = agents_of(file, opt, false, ret, err);
+			rc = agents_of(file, run->ctx.diag, opt, false, ret, err);
 		rk_run_close(file);
 		if (rc < 0)
 			return rc;
@@ -131,14 +149,14 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 			ret->agents[i].node = 0;
 		return 0;
 	}
-	rc = agents_of(run, opt, false, ret, err);
+	rc = agents_of(run, run->ctx.diag, opt, false, ret, err);
 	/* OpenCL also runs kernels on CPUs */
 	if (rc == 0 && !ret->n && !opt->arch)
-		rc = agents_of(run, opt, true, ret, err);
+		rc = agents_of(run, run->ctx.diag, opt, true, ret, err);
 	if (rc < 0 || ret->n)
 		return rc;
 	rk_metric_device_clear(&d);
-	rc = finish_device(opt, &d, err);
+	rc = finish_device(run->ctx.diag, opt, &d, err);
 	if (rc < 0)
 		return rc;
 	return kind_add(ret, &d, &kind, err);

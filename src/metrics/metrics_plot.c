@@ -32,11 +32,14 @@ struct plot {
 	char field[ROWS][COLUMNS_MAX];
 };
 
-static const struct rk_ceiling *ceiling(const struct rk_metrics *m, const char *name)
+static const struct rk_ceiling *usable(const struct rk_ceiling *c)
 {
-	const struct rk_ceiling *c = rk_roof_find(m->ceilings, m->nceilings, name);
-
 	return c && c->achievable > 0 ? c : NULL;
+}
+
+static const struct rk_ceiling *ceiling(const struct rk_metrics *m, enum rk_level level)
+{
+	return usable(rk_roof_level(m->ceilings, m->nceilings, level));
 }
 
 static size_t marks(const struct rk_metrics_page *p)
@@ -80,7 +83,7 @@ static bool choose(struct plot *t)
 	bool found = false;
 
 	for (int l = RK_NLEVELS - 1; l >= 0 && !found; l--) {
-		const struct rk_ceiling *c = ceiling(m, rk_level_names[l]);
+		const struct rk_ceiling *c = ceiling(m, (enum rk_level)l);
 
 		if (!c)
 			continue;
@@ -94,7 +97,8 @@ static bool choose(struct plot *t)
 
 	for (size_t i = 0; i < marks(t->p) && t->npipes < PIPES; i++) {
 		const char *name = m->kernels[i].roof.pipe;
-		const struct rk_ceiling *c = name && name[0] ? ceiling(m, name) : NULL;
+		const struct rk_ceiling *c =
+			usable(rk_roof_find(m->ceilings, m->nceilings, name ? name : ""));
 		size_t k = 0;
 
 		while (k < t->npipes && t->pipes[k] != c)
@@ -295,7 +299,7 @@ void rk_metrics_plot(struct rk_metrics_page *p)
 		width = COLUMNS_DEFAULT;
 	t.columns = rk_min(rk_max(width, COLUMNS_MIN), COLUMNS_MAX) - AXIS - 2;
 	draw(&t);
-	level = ceiling(p->m, rk_level_names[t.level]);
+	level = ceiling(p->m, t.level);
 	rk_page_title(&p->page, "Roofline");
 	rk_bytes_printf(p->page.out, ": FLOP/s over FLOP per byte of %s\n", level->name);
 	put_field(&t);

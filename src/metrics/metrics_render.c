@@ -106,7 +106,8 @@ static void put_kernel(struct rk_json_out *j, const struct rk_metrics *m,
 		rk_json_text(j, "pipe", rk_text_or_null(r->pipe));
 		rk_json_object(j, "levels");
 		for (int l = 0; l < RK_NLEVELS; l++) {
-			rk_json_object(j, rk_level_names[l]);
+			rk_json_object(j, rk_level_name(m->ndevices ? m->devices : NULL,
+							(enum rk_level)l));
 			rk_json_real(j, "intensity", r->intensity[l]);
 			rk_json_real(j, "attainable", r->attainable[l]);
 			rk_json_real(j, "percent", r->percent[l]);

@@ -55,12 +55,19 @@ static double ceiling(const struct roof *r, const char *name)
 	return c ? c->theory : NAN;
 }
 
+static double level_ceiling(const struct roof *r, enum rk_level level)
+{
+	const struct rk_ceiling *c = rk_roof_level(r->ceilings, r->n, level);
+
+	return c ? c->theory : NAN;
+}
+
 static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 		       const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
 	for (unsigned i = 0; i < RK_NLEVELS; i++)
 		f->level_pct[i] =
-			100 * roof->bytes[i] / roof->time_ns / ceiling(r, rk_level_names[i]);
+			100 * roof->bytes[i] / roof->time_ns / level_ceiling(r, (enum rk_level)i);
 	/* requests that hit also count for L2 */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
 	/* NVIDIA has a metric for this */
@@ -113,10 +120,13 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	}
 }
 
-/* Fills k->roof and k->verdict from k->metrics. */
-static void judge(const struct rk_metric_work *w, const struct roof *r,
-		  const struct rk_metric_group *g, const struct rk_agg_row *times,
-		  struct rk_metric_kernel *k)
+/*
+ * Fills k->roof and k->verdict from k->metrics. Returns the largest share of a peak if it is above
+ * what can be, else NaN.
+ */
+static double judge(const struct rk_metric_work *w, const struct roof *r,
+		    const struct rk_metric_group *g, const struct rk_agg_row *times,
+		    struct rk_metric_kernel *k)
 {
 	const struct rk_metric_device *d = &w->kinds.v[g->kind];
 	double time_ns = (double)times->total_ns;
@@ -124,6 +134,7 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 	struct rk_verdict_facts f = {
 		.name = k->name,
 		.arch = d->arch,
+		.memory = d->memory,
 		.counters = g->counted > 0,
 		.unnamed = !*d->arch && !*d->product,
 		.timed = times->timed && times->total_ns > 0,
@@ -166,11 +177,12 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 	fill_traffic(k, &f);
 	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
-	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / ceiling(r, "hbm") : NAN;
+	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / level_ceiling(r, RK_LEVEL_HBM) : NAN;
 	rk_verdict_judge(&f, &k->verdict);
 	/* we have no counters for another vendor's device */
 	if (!*d->arch && *d->product)
 		k->verdict.collect[0] = '\0';
+	return rk_verdict_impossible(&f);
 }
 
 /* ---- the result ---- */
@@ -191,7 +203,9 @@ struct build {
 	unsigned *flag_of; /* by check: its index in m->flags, UINT32_MAX: none */
 	struct rk_agg_row *rows;
 	size_t nrows;
-	struct roof *roofs; /* by kind, created when a kernel needs it */
+	struct roof *roofs;  /* by kind, created when a kernel needs it */
+	uint64_t above_peak; /* dispatches of kernels above a peak, and by how much */
+	double worst_peak;
 };
 
 static int by_value(const void *a, const void *b)
@@ -339,6 +353,7 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	const struct rk_metric_group *g = &s->groups[group];
 	struct rk_metric_kernel k = { .name = name, .calls = r->calls, .total_ns = r->total_ns };
 	struct roof *roof = &b->roofs[g->kind];
+	double above;
 	size_t at, n = 0;
 	int rc;
 
@@ -353,7 +368,7 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	for (size_t d = 0; d < s->nmetrics; d++)
 		n += g->sums[d].n > 0;
 	k.metrics = rk_calloc(n, sizeof(*k.metrics));
-	k.flags = rk_calloc(m->nflags, sizeof(*k.flags));
+	k.flags = rk_calloc(m->nflags + 1, sizeof(*k.flags)); /* one that is added at the end */
 	if (!k.metrics || !k.flags) {
 		rk_free(k.metrics);
 		rk_free(k.flags);
@@ -365,7 +380,12 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	for (size_t c = 0; c < s->nchecks; c++)
 		if (b->flag_of[c] != UINT32_MAX)
 			k.flags[b->flag_of[c]] = g->flags[c];
-	judge(b->w, roof, g, r, &k);
+	above = judge(b->w, roof, g, r, &k);
+	if (!isnan(above)) {
+		k.flags[m->nflags] = k.calls;
+		b->above_peak += k.calls;
+		b->worst_peak = fmax(b->worst_peak, above / 100);
+	}
 
 	for (at = m->nkernels++; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
 		m->kernels[at] = m->kernels[at - 1];
@@ -381,6 +401,13 @@ static int by_share(const void *a, const void *b)
 	if (x->total_ns != y->total_ns)
 		return x->total_ns < y->total_ns ? 1 : -1;
 	return strcmp(x->name, y->name);
+}
+
+static void add_flag(struct rk_metrics *m, const char *kind, const char *text, uint64_t n,
+		     double worst)
+{
+	if (n)
+		m->flags[m->nflags++] = (struct rk_metric_flag){ kind, text, n, worst };
 }
 
 /* Kernels with their own sums, and the others as one; then the time of each verdict. */
@@ -418,6 +445,11 @@ static int make_kernels(struct build *b, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 	}
+	add_flag(m, "above-peak",
+		 "more than 105 % of a peak, which decides no verdict: the chip is not the one "
+		 "described (--arch, --sysinfo), a memory-side cache answered, or time and "
+		 "counters come from different passes",
+		 b->above_peak, b->worst_peak);
 	for (size_t i = 0; m->total_ns && i < m->nkernels; i++)
 		m->kernels[i].percent = 100 * (double)m->kernels[i].total_ns / (double)m->total_ns;
 
@@ -441,13 +473,6 @@ static int make_kernels(struct build *b, struct rk_error *err)
 	}
 	qsort(m->verdicts, m->nverdicts, sizeof(*m->verdicts), by_share);
 	return 0;
-}
-
-static void add_flag(struct rk_metrics *m, const char *kind, const char *text, uint64_t n,
-		     double worst)
-{
-	if (n)
-		m->flags[m->nflags++] = (struct rk_metric_flag){ kind, text, n, worst };
 }
 
 /* Failed checks first, then flags that no formula can express. */

@@ -102,6 +102,7 @@ static const struct group {
 	{ "l2", "L2 cache", true },
 	{ "fabric", "Leaving L2", true },
 	{ "hbm", "HBM", true },
+	{ "dram", "Memory", true },
 	{ "comm", "Links to the host and other GPUs", true },
 	{ "launch", "Launch", false },
 	{ "waves", "Waves", false },
@@ -372,7 +373,8 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 static void put_devices(struct rk_metrics_page *p)
 {
 	struct rk_bytes *out = p->page.out;
-	const struct rk_ceiling *hbm = rk_roof_find(p->m->ceilings, p->m->nceilings, "hbm");
+	const struct rk_ceiling *memory =
+		rk_roof_level(p->m->ceilings, p->m->nceilings, RK_LEVEL_HBM);
 
 	for (size_t i = 0; i < p->m->ndevices; i++) {
 		const struct rk_metric_device *d = &p->m->devices[i];
@@ -392,8 +394,12 @@ static void put_devices(struct rk_metrics_page *p)
 		if (d->xcds > 1)
 			put_fact(out, &gap, d->xcds, "XCDs");
 		put_fact(out, &gap, d->sclk, "MHz");
-		if (i == 0 && hbm)
-			put_fact(out, &gap, hbm->theory, "GB/s HBM");
+		if (i == 0 && memory) {
+			char unit[24];
+
+			snprintf(unit, sizeof(unit), "GB/s %s", d->memory ? d->memory : "HBM");
+			put_fact(out, &gap, memory->theory, unit);
+		}
 		if (d->source && d->source[0])
 			rk_bytes_printf(out, "; %s", d->source);
 		rk_bytes_put_u8(out, '\n');

@@ -35,7 +35,7 @@ CHIP = {"cus": "cu_per_gpu", "ses": "se_per_gpu", "sqcs": "sqc_per_gpu", "simds"
 # What the JSON calls them where it has longer names.
 DEVICE = {"wslots": "wave_slots", "sclk": "sclk_mhz", "mclk": "mclk_mhz", "l2ch": "l2_channels",
           "hbmch": "hbm_channels", "wave": "wave_size"}
-VERDICTS = re.compile(r"memory:(hbm|l2|l1|lds)|compute:(valu|mfma)|latency|launch|communication|"
+VERDICTS = re.compile(r"memory:(hbm|dram|l2|l1|lds)|compute:(valu|mfma)|latency|launch|communication|"
                       r"balanced|mixed|unusable")
 
 

@@ -71,6 +71,7 @@ static const char *show(const struct rk_metric_device *d)
 static const char *completed(const char *arch, const char *product, double cus, double xcds)
 {
 	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
 	struct rk_metric_device d;
 
 	rk_metric_device_clear(&d);
@@ -78,7 +79,7 @@ static const char *completed(const char *arch, const char *product, double cus, 
 	snprintf(d.product, sizeof(d.product), "%s", product);
 	d.cus = cus;
 	d.xcds = xcds;
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	return show(&d);
 }
 
@@ -101,7 +102,8 @@ TEST(a_product_has_the_numbers_of_its_data_sheet)
 		  "gfx908 cus=120 simds=480 ses=8 sqcs=40 banks=32 wslots=40 sclk=1502 mclk=1200 "
 		  "l2ch=32 hbmch=32 xcds=1 pipes=4 wave=64");
 	CHECK_STR(completed("", "AMD Radeon RX 7900 XTX", NAN, NAN),
-		  "gfx1100 cus=96 simds=192 ses=6 sclk=2500 mclk=1250 hbmch=24 xcds=1 wave=32");
+		  "gfx1100 cus=96 simds=192 ses=6 banks=32 wslots=32 sclk=2500 mclk=1250 hbmch=24 "
+		  "xcds=1 wave=32");
 }
 
 TEST(one_name_for_two_products_is_settled_by_their_cus)
@@ -136,19 +138,20 @@ TEST(an_unknown_product_is_known_by_target_and_cus)
 TEST(a_clock_settles_what_cus_leave_open)
 {
 	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
 	struct rk_metric_device d;
 
 	rk_metric_device_clear(&d);
 	snprintf(d.arch, sizeof(d.arch), "gfx950");
 	snprintf(d.product, sizeof(d.product), "MI350");
 	d.cus = 256;
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	CHECK(isnan(d.sclk) && d.mclk == 1950);
 	rk_metric_device_clear(&d);
 	snprintf(d.arch, sizeof(d.arch), "gfx942");
 	d.cus = 304;
 	d.mclk = 1500;
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	CHECK(d.mclk == 1500 && d.hbmch == 128);
 }
 
@@ -171,9 +174,10 @@ TEST(a_partition_has_its_dies_and_their_channels)
 	CHECK(strstr(completed("gfx942", "MI308X", 80, NAN), "l2ch=64 xcds=4 ") != NULL);
 }
 
-TEST(what_the_run_tells_is_never_replaced)
+TEST(what_the_run_tells_is_not_replaced_if_it_is_possible)
 {
 	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
 	struct rk_metric_device d;
 
 	rk_metric_device_clear(&d);
@@ -183,11 +187,103 @@ TEST(what_the_run_tells_is_never_replaced)
 	d.hbmch = 32; /* NPS4 */
 	d.sqcs = 64;
 	d.wave = 32;
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	CHECK_STR(show(&d),
 		  "gfx942 cus=304 simds=1216 ses=32 sqcs=64 banks=32 wslots=32 sclk=1900 mclk=1300 "
 		  "l2ch=128 hbmch=32 xcds=8 pipes=4 wave=32");
 	CHECK_STR(d.source, "from the run, the rest from data sheets");
+	CHECK_STR(notes.wrong, "");
+}
+
+/* A device that a run describes with these numbers; NaN: not at all. */
+static const char *told(const char *product, double cus, double xcds, double mclk, double hbmch,
+			struct rk_device_notes *notes)
+{
+	struct rk_error err = { 0 };
+	struct rk_metric_device d;
+
+	rk_metric_device_clear(&d);
+	snprintf(d.arch, sizeof(d.arch), "gfx942");
+	snprintf(d.product, sizeof(d.product), "%s", product);
+	d.source = "from the run";
+	d.cus = cus;
+	d.xcds = xcds;
+	d.l2ch = 16 * xcds;
+	d.mclk = mclk;
+	d.hbmch = hbmch;
+	CHECK_I64(rk_metric_device_complete(&d, notes, &err), 0);
+	CHECK_STR(d.source, *notes->wrong ? "from the run, corrected from data sheets" :
+					    "from the run, the rest from data sheets");
+	return show(&d);
+}
+
+TEST(numbers_that_the_chip_cannot_have_are_corrected_and_named)
+{
+	struct rk_device_notes notes;
+
+	/* 304 CUs are eight dies, and no MI300X has a seventh of its bandwidth */
+	CHECK_STR(told("MI300X_A1", 304, 1, 1500, 16, &notes), completed("", "MI300X", NAN, NAN));
+	CHECK_STR(notes.wrong,
+		  "XCDs 1 (8), L2 channels 16 (128), memory clock in MHz 1500 (1300), memory "
+		  "channels 16 (128)");
+	/* the same without a name: MI325X has another memory clock, so that stays unknown */
+	CHECK(strstr(told("", 304, 1, NAN, NAN, &notes), "l2ch=128 hbmch=128 xcds=8 ") != NULL);
+	CHECK_STR(notes.wrong, "XCDs 1 (8), L2 channels 16 (128)");
+	/* MI300A: rocprof-compute counts 96 channels */
+	CHECK(strstr(told("MI300A", 228, 6, 1300, 96, &notes), "hbmch=128") != NULL);
+	CHECK_STR(notes.wrong, "memory channels 96 (128)");
+	CHECK(strstr(told("MI300X", 304, 8, 1300, 256, &notes), "hbmch=128") != NULL);
+	CHECK_STR(notes.wrong, "memory channels 256 (128)");
+}
+
+TEST(partitions_and_boards_that_differ_a_little_are_possible)
+{
+	struct rk_device_notes notes;
+
+	CHECK(strstr(told("MI300X", 38, 1, 1300, 16, &notes), "hbmch=16") != NULL); /* NPS8 */
+	CHECK_STR(notes.wrong, "");
+	CHECK(strstr(told("MI300X", 304, 8, 1250, 128, &notes), "mclk=1250") != NULL);
+	CHECK_STR(notes.wrong, "");
+	CHECK(strstr(told("MI300X", 300, 8, 1300, 128, &notes), "cus=300") != NULL);
+	CHECK_STR(notes.wrong, "");
+}
+
+TEST(a_bare_target_is_its_usual_product_and_says_so)
+{
+	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
+	struct rk_metric_device d;
+
+	rk_metric_device_clear(&d);
+	snprintf(d.arch, sizeof(d.arch), "gfx942");
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
+	CHECK_STR(show(&d), completed("", "MI300X", NAN, NAN));
+	CHECK_STR(d.product, "MI300X");
+	CHECK_STR(d.source, "assumed, from data sheets");
+	CHECK_STR(
+		notes.assumed,
+		"the run does not say which gfx942 it ran on; assuming a whole MI300X: name it "
+		"with --arch PRODUCT, or use --sysinfo; products: MI300A, MI300X, MI308X, MI325X");
+	/* a target with one product is that product */
+	rk_metric_device_clear(&d);
+	snprintf(d.arch, sizeof(d.arch), "gfx908");
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
+	CHECK_STR(show(&d), completed("", "MI100", NAN, NAN));
+	CHECK_STR(notes.assumed, "");
+	/* a product that the table does not have is not another one */
+	rk_metric_device_clear(&d);
+	snprintf(d.arch, sizeof(d.arch), "gfx942");
+	snprintf(d.product, sizeof(d.product), "engineering sample");
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
+	CHECK_STR(notes.assumed, "");
+	CHECK(isnan(d.cus));
+}
+
+TEST(of_two_names_in_one_the_longer_one_is_meant)
+{
+	CHECK(strstr(completed("", "AMD Radeon RX 9070 XT", NAN, NAN), "cus=64 ") != NULL);
+	CHECK(strstr(completed("", "AMD Radeon RX 9070", NAN, NAN), "cus=56 ") != NULL);
+	CHECK(strstr(completed("", "AMD Radeon RX 7900 XT", NAN, NAN), "cus=84 ") != NULL);
 }
 
 /* ---- agents ---- */
@@ -212,6 +308,7 @@ TEST(an_agent_is_a_device)
 	static const char *const words[] = { "gfx942", "MI300A_A1", "AMD EPYC", "gfx90a:xnack+" };
 	struct rk_error err = { 0 };
 	struct rk_strtab *names = NULL;
+	struct rk_device_notes notes;
 	struct rk_metric_device d;
 	struct rk_builder b;
 	uint32_t ids[4];
@@ -240,7 +337,7 @@ TEST(an_agent_is_a_device)
 	CHECK_STR(show(&d), "gfx942 cus=228 simds=912 ses=24 sclk=2100 mclk=1300 l2ch=96 hbmch=128 "
 			    "xcds=6");
 	CHECK_STR(d.product, "MI300A_A1");
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	CHECK_STR(show(&d), completed("", "MI300A", NAN, NAN));
 	rk_metric_device_of_agent(rk_builder_batch(&b), 1, names, &d);
 	CHECK_STR(show(&d), "");
@@ -291,12 +388,13 @@ TEST(constants_of_the_sdk_follow_from_the_device)
 		{ "gfx_target_version", 90402 },
 	};
 	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
 	struct rk_metric_device d;
 	double v = 0;
 
 	rk_metric_device_clear(&d);
 	snprintf(d.product, sizeof(d.product), "MI300X");
-	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		CHECK(rk_metric_device_constant(&d, known[i].name, &v) && v == known[i].value);
 	CHECK(rk_metric_device_constant(&d, "hive_id", &v) && isnan(v));
@@ -317,12 +415,13 @@ TEST(a_device_in_want_of_memory_fails_cleanly)
 
 	for (uint64_t n = 1; rc < 0 && n < 5000; n++) {
 		struct rk_error err = { 0 };
+		struct rk_device_notes notes;
 		struct rk_metric_device d;
 
 		rk_metric_device_clear(&d);
 		snprintf(d.product, sizeof(d.product), "MI300X");
 		rk_alloc_fail_after(n);
-		rc = rk_metric_device_complete(&d, &err);
+		rc = rk_metric_device_complete(&d, &notes, &err);
 		CHECK(rc == 0 || (rc == RK_E_NOMEM && err.code == RK_E_NOMEM && isnan(d.cus)));
 	}
 	rk_alloc_fail_after(0);

@@ -13,10 +13,11 @@
 static void product(const char *name, struct rk_metric_device *d)
 {
 	struct rk_error err = { 0 };
+	struct rk_device_notes notes;
 
 	rk_metric_device_clear(d);
 	snprintf(d->product, sizeof(d->product), "%s", name);
-	CHECK_I64(rk_metric_device_complete(d, &err), 0);
+	CHECK_I64(rk_metric_device_complete(d, &notes, &err), 0);
 }
 
 struct roof {
@@ -90,9 +91,18 @@ TEST(ceilings_are_clock_times_width)
 			    "matrix f16=2516582.4\nmatrix bf16=2516582.4\nmatrix f8=5033164.8\n"
 			    "matrix f6f4=10066329.6\nmatrix f32=157286.4\nmatrix f64=78643.2\n"
 			    "matrix i8=5033164.8\n");
-	theory_is("RX 7900 XTX", "hbm=960.0\n");
-	theory_is("RX 6900 XT", "hbm=512.0\n");
-	theory_is("RX 9070 XT", "hbm=640.0\n");
+	/* memory that is not HBM has another name */
+	theory_is("RX 7900 XTX", "lds=15360.0\ndram=960.0\nvector f16=122880.0\n"
+				 "vector f32=61440.0\nvector f64=1920.0\nmatrix f16=122880.0\n"
+				 "matrix bf16=122880.0\nmatrix i8=122880.0\n");
+	theory_is("RX 6900 XT", "lds=11520.0\ndram=512.0\nvector f16=46080.0\n"
+				"vector f32=23040.0\nvector f64=1440.0\n");
+	theory_is("RX 9070 XT", "lds=12165.1\ndram=640.0\nvector f16=97321.0\n"
+				"vector f32=48660.5\nvector f64=760.3\nmatrix f16=194641.9\n"
+				"matrix bf16=194641.9\nmatrix f8=389283.8\nmatrix i8=389283.8\n");
+	theory_is("AMD Radeon 8060S", "lds=7424.0\ndram=256.0\nvector f16=59392.0\n"
+				      "vector f32=29696.0\nvector f64=464.0\nmatrix f16=59392.0\n"
+				      "matrix bf16=59392.0\nmatrix i8=59392.0\n");
 	theory_is("something else", "");
 }
 
@@ -115,6 +125,20 @@ TEST(without_a_benchmark_the_usual_share_is_achievable)
 	CHECK(near(find(&r, "matrix f16")->achievable, 0.92 * 181043.2));
 	CHECK(isnan(find(&r, "hbm")->measured));
 	CHECK(find(&r, "hbm")->bandwidth && !find(&r, "vector f32")->bandwidth);
+	rk_free(r.c);
+}
+
+/* rocprof-compute calls the cache next to a CU of RDNA L0, and another one L1. */
+TEST(a_benchmark_of_rdna_has_its_own_columns)
+{
+	static const struct rk_roof_measure m[] = { { "L1Bw", 3000 }, { "L0Bw", 9000 } };
+	struct roof r;
+
+	build(&r, "Radeon 8060S", m, 2);
+	CHECK(find(&r, "l1")->measured == 9000);
+	rk_free(r.c);
+	build(&r, "MI210", m, 2);
+	CHECK(find(&r, "l1")->measured == 3000);
 	rk_free(r.c);
 }
 

@@ -119,6 +119,62 @@ static void check(const struct rk_verdict_facts *f, const char *name, const char
 	CHECK_STR(v.collect, collect);
 }
 
+TEST(what_is_above_its_peak_decides_nothing)
+{
+	struct rk_verdict_facts f = dull();
+
+	CHECK(isnan(rk_verdict_impossible(&f)));
+	f.level_pct[RK_LEVEL_HBM] = 105;
+	check(&f, "memory:hbm", "HBM at 105 % of peak, VALU busy at 12 %", "");
+	f.level_pct[RK_LEVEL_HBM] = 711;
+	check(&f, "mixed",
+	      "nothing stands out: L2 at 15 % of peak, VALU busy at 12 %, waits 30 % of wave time; "
+	      "HBM at 711 % of peak is impossible",
+	      "");
+	CHECK(rk_verdict_impossible(&f) == 711);
+	f.flop_pct = 900;
+	f.mfma_busy_pct = 130;
+	CHECK(rk_verdict_impossible(&f) == 900);
+	f.remote_pct = 90;
+	CHECK_STR(judge(&f).name, "mixed");
+	f = nothing();
+	f.counters = true;
+	f.sclk = 2100;
+	f.side_pct = 300;
+	check(&f, "unusable",
+	      "check the chip (--arch, --sysinfo) and the times; HBM at 300 % of peak is impossible",
+	      LIMITS);
+	f = nothing();
+	f.counters = true;
+	f.sclk = 2100;
+	f.intensity = 0.1;
+	f.ridge = 30;
+	CHECK_STR(judge(&f).name, "memory:hbm");
+	f.level_pct[RK_LEVEL_HBM] = 200;
+	CHECK_STR(judge(&f).name, "unusable");
+}
+
+TEST(memory_that_is_not_hbm_is_not_called_so)
+{
+	struct rk_verdict_facts f = dull();
+	struct rk_verdict v;
+
+	f.memory = "GDDR";
+	f.level_pct[RK_LEVEL_HBM] = 82;
+	check(&f, "memory:dram", "GDDR at 82 % of peak, VALU busy at 12 %", "");
+	v = judge(&f);
+	CHECK_STR(v.numbers[0].name, "dram_pct");
+	for (size_t i = 0; i < v.nnumbers; i++)
+		CHECK(strstr(v.numbers[i].name, "hbm") == NULL);
+	f.level_pct[RK_LEVEL_HBM] = NAN;
+	f.side_pct = 70;
+	f.level_pct[RK_LEVEL_L2] = NAN;
+	check(&f, "memory:dram", "its reads alone take GDDR to 70 % of peak, VALU busy at 12 %",
+	      LIMITS);
+	f.memory = "HBM";
+	CHECK_STR(judge(&f).name, "memory:hbm");
+}
+
 TEST(without_a_clear_limit_the_verdict_is_mixed)
 {
 	struct rk_verdict_facts f = dull();

@@ -119,6 +119,82 @@ TEST(kernels_are_judged_by_the_peaks_of_their_own_chip)
 }
 
 /* 100 units of 128 operations at 1000 MHz do 12800 in a ns. */
+/* 4 TB/s of an MI300X that its sysinfo describes as one die with 768 GB/s. */
+TEST(an_impossible_description_is_corrected_and_named)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(
+		&a.w, "in/sysinfo.csv",
+		"workload_name,command,ip_blocks,gpu_model,gpu_arch,cu_per_gpu,max_sclk,max_mclk,"
+		"total_l2_chan,num_xcd,num_hbm_channels,hbm_bw\n"
+		"w,prog,SQ,MI300X_A1,gfx942,304,2100,1500,16,1,16,768\n");
+	world_text(&a.w, "in/pmc_perf.csv",
+		   WIDE "TCC_EA0_RDREQ_sum,TCC_BUBBLE_sum,TCC_EA0_RDREQ_32B_sum,TCC_EA0_WRREQ_sum,"
+			"TCC_EA0_WRREQ_64B_sum" TIMES ROW(
+				0, "copy") "400000,0,0,225000,225000,5000,15000\n");
+	if (ask(&a, "in", NULL)) {
+		CHECK_U64(warned(&a, "impossible-device"), 1);
+		CHECK_NEAR(a.m->devices[0].xcds, 8);
+		CHECK_STR(kernel_of(&a, "copy")->verdict.name, "memory:hbm");
+		CHECK_STR(kernel_of(&a, "copy")->verdict.reason,
+			  "HBM at 75 % of peak, compute unknown");
+		CHECK_U64(flagged(&a, "above-peak"), 0);
+	}
+	ask_close(&a);
+}
+
+TEST(a_share_above_its_peak_is_a_doubt_and_decides_nothing)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/sysinfo.csv", SYSINFO);
+	/* 7.3 TB/s of 1.024 */
+	world_text(&a.w, "in/pmc_perf.csv",
+		   WIDE "TCC_EA_RDREQ_sum,TCC_EA_RDREQ_32B_sum,TCC_EA_WRREQ_sum,"
+			"TCC_EA_WRREQ_64B_sum,SQ_WAIT_ANY,SQ_WAVE_CYCLES" TIMES ROW(
+				0, "copy") "1000000,0,137500,137500,70,100,5000,15000\n");
+	if (ask(&a, "in", NULL)) {
+		const struct rk_metric_kernel *k = kernel_of(&a, "copy");
+
+		CHECK_STR(k->verdict.name, "latency");
+		CHECK_STR(k->verdict.reason, "waves wait 70 % of their time for results; memory "
+					     "unknown; HBM at 711 % of peak is impossible");
+		CHECK_U64(flagged(&a, "above-peak"), 1);
+		CHECK_U64(flagged(&a, "bandwidth-above-peak"), 1);
+		CHECK_U64(k->flags[a.m->nflags - 1], 1);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+/* A recording without any agent: the counters are judged by the target's usual product. */
+TEST(a_target_without_a_description_is_judged_as_its_usual_product)
+{
+	static const char *const names[] = { "gfx942", "MI300X" };
+	struct ask a;
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct rk_metrics_options opt = { .arch = names[i] };
+
+		ask_open(&a);
+		world_text(&a.w, "in/1_counter_collection.csv",
+			   V3 V3_ROW(1, "TCC_EA0_RDREQ_sum", 400000, 5000,
+				     15000) V3_ROW(1, "TCC_BUBBLE_sum", 0, 5000, 15000)
+				   V3_ROW(1, "TCC_EA0_RDREQ_32B_sum", 0, 5000,
+					  15000) V3_ROW(1, "TCC_EA0_WRREQ_sum", 225000, 5000, 15000)
+					   V3_ROW(1, "TCC_EA0_WRREQ_64B_sum", 225000, 5000, 15000));
+		if (ask(&a, "in", &opt)) {
+			CHECK_STR(a.m->kernels[0].verdict.name, "memory:hbm");
+			CHECK_U64(warned(&a, "assumed-device"), i == 0);
+			CHECK_STR(a.m->devices[0].product, "MI300X");
+		}
+		ask_close(&a);
+	}
+}
+
 TEST(more_arithmetic_than_the_chip_can_do_is_a_doubt)
 {
 	struct ask a;
