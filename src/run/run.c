@@ -195,6 +195,7 @@ static int make_context(struct rk_run *run, struct rk_error *err)
 			return rk_fail_nomem(err);
 	}
 	ctx->tmpdir = run->opt.tmpdir = run->tmpdir;
+	ctx->mangled = run->opt.mangled;
 	if ((rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx->names, err)) < 0 ||
 	    (rc = rk_diag_new(&ctx->diag, err)) < 0 ||
 	    (rc = rk_pool_new(run->opt.threads ? run->opt.threads : cpus(), &ctx->pool, err)) < 0)

@@ -23,6 +23,7 @@ struct rk_context {
 	struct rk_diag *diag;
 	struct rk_pool *pool;
 	const char *tmpdir; /* for spill files; NULL: $TMPDIR or /tmp */
+	bool mangled;       /* of two recorded names of a kernel, the mangled one is wanted */
 	/* Called now and then with the bytes read and the total (0: unknown); nonzero cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;

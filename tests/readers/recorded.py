@@ -9,11 +9,13 @@ kind or file name: only those are checked.
 """
 
 import collections
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -92,9 +94,16 @@ class File:
 
     def kernel_names(self):
         """The names of the biggest 20 kernels, against c++filt's text of the recorded ones."""
-        text = run_rockit("convert", "-q", "--mangled", "--table", "kernels", "-f", "csv", "-o", "-",
-                          self.path)
-        recorded = [clean(r["kernel_name"]) for r in csv.DictReader(text.splitlines(keepends=True))]
+        if self.want["kind"] == "rocpd":  # has a name to show beside the mangled one
+            with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
+                recorded = [clean(name) for name, in db.execute(
+                    "SELECT display_name FROM rocpd_kernel_dispatch d"
+                    " JOIN rocpd_info_kernel_symbol s ON s.id = d.kernel_id AND s.guid = d.guid")]
+        else:
+            text = run_rockit("convert", "-q", "--mangled", "--table", "kernels", "-f", "csv",
+                              "-o", "-", self.path)
+            rows = csv.DictReader(text.splitlines(keepends=True))
+            recorded = [clean(r["kernel_name"]) for r in rows]
         readable = dict(zip(set(recorded), demangled(set(recorded))))
         calls = collections.Counter(readable[name] for name in recorded)
         for row in sorted(self.report["kernels"], key=lambda r: -(r["total_ns"] or 0))[:20]:

@@ -39,7 +39,7 @@ TEST(kernels_have_every_column)
 	CHECK_I64(usual(&f, &r), 0);
 	CHECK_STR(
 		rig_dump(&r, RK_KERNELS, RK_WANT_ALL),
-		"kernel_name=_Z3addPf.kd start_ns=13386742234691895 duration_ns=100 grid_x=16 "
+		"kernel_name=add(float*) start_ns=13386742234691895 duration_ns=100 grid_x=16 "
 		"grid_y=4 grid_z=1 block_x=64 block_y=2 block_z=1 regs=36 shared_mem=2048 "
 		"stream_id=3 device_id=4 queue_id=2 dispatch_id=1 correlation_id=10 pid=500 tid=500 "
 		"node=node500 vgpr=32 accum_vgpr=4 sgpr=96 scratch_bytes=0 grid_items_x=1000 "
@@ -90,9 +90,9 @@ TEST(counters_are_summed_over_instances)
 	CHECK_I64(usual(&f, &r), 0);
 	CHECK_STR(
 		rig_dump(&r, RK_COUNTERS, RK_WANT_ALL),
-		"dispatch_id=1 kernel_name=_Z3addPf.kd counter=SQ_WAVES value=4 device_id=4 pid=500 "
+		"dispatch_id=1 kernel_name=add(float*) counter=SQ_WAVES value=4 device_id=4 pid=500 "
 		"node=node500\n"
-		"dispatch_id=1 kernel_name=_Z3addPf.kd counter=GRBM_COUNT value=100 device_id=4 "
+		"dispatch_id=1 kernel_name=add(float*) counter=GRBM_COUNT value=100 device_id=4 "
 		"pid=500 node=node500\n"
 		"dispatch_id=2 kernel_name=mul counter=SQ_WAVES value=8 device_id=4 pid=500 "
 		"node=node500\n");
@@ -122,10 +122,24 @@ TEST(columns_that_are_not_wanted_are_null)
 
 	CHECK_I64(usual(&f, &r), 0);
 	CHECK_STR(rig_dump(&r, RK_KERNELS, KERNEL_BASICS),
-		  "kernel_name=_Z3addPf.kd start_ns=13386742234691895 duration_ns=100\n"
+		  "kernel_name=add(float*) start_ns=13386742234691895 duration_ns=100\n"
 		  "kernel_name=mul start_ns=13386742234695000 duration_ns=300\n");
 	CHECK_STR(rig_dump(&r, RK_MARKERS, 0), "\n");
 	CHECK_STR(rig_dump(&r, RK_API, BIT(RK_A_DURATION)), " duration_ns=500\n duration_ns=500\n");
+	finish(&f, &r);
+}
+
+TEST(the_name_to_show_is_taken_unless_the_mangled_one_is_asked_for)
+{
+	struct fixture f;
+	struct rig r;
+
+	CHECK_I64(usual(&f, &r), 0);
+	CHECK_STR(rig_dump(&r, RK_KERNELS, BIT(RK_K_NAME)),
+		  "kernel_name=add(float*)\nkernel_name=mul\n");
+	r.ctx.mangled = true;
+	CHECK_STR(rig_dump(&r, RK_KERNELS, BIT(RK_K_NAME)),
+		  "kernel_name=_Z3addPf.kd\nkernel_name=mul\n");
 	finish(&f, &r);
 }
 
@@ -154,13 +168,13 @@ TEST(ids_of_a_merged_file_mean_something_only_in_their_own_set)
 	fixture_rows(&f, "_aaaa", 1);
 	fixture_schema(&f, "_bbbb");
 	fixture_rows(&f, "_bbbb", 2);
-	fixture_sql(&f, "UPDATE rocpd_info_kernel_symbol_bbbb SET kernel_name='other' WHERE id=7;"
+	fixture_sql(&f, "UPDATE rocpd_info_kernel_symbol_bbbb SET display_name='other' WHERE id=7;"
 			"UPDATE rocpd_event_bbbb SET stack_id=stack_id+1");
 	fixture_close(&f);
 	CHECK_I64(rig_open(&r, f.path), 0);
 	CHECK_STR(rig_dump(&r, RK_KERNELS,
 			   BIT(RK_K_NAME) | BIT(RK_K_PID) | BIT(RK_K_NODE) | BIT(RK_K_CORRELATION)),
-		  "kernel_name=_Z3addPf.kd correlation_id=10 pid=1 node=node1\n"
+		  "kernel_name=add(float*) correlation_id=10 pid=1 node=node1\n"
 		  "kernel_name=mul correlation_id=20 pid=1 node=node1\n"
 		  "kernel_name=other correlation_id=11 pid=2 node=node2\n"
 		  "kernel_name=mul correlation_id=21 pid=2 node=node2\n");
@@ -244,7 +258,7 @@ TEST(rows_with_nulls_do_not_vanish)
 	fixture_close(&f);
 	CHECK_I64(rig_open(&r, f.path), 0);
 	CHECK_STR(rig_dump(&r, RK_KERNELS, KERNEL_BASICS | BIT(RK_K_TID) | BIT(RK_K_QUEUE)),
-		  "kernel_name=_Z3addPf.kd start_ns=13386742234691895 duration_ns=100 queue_id=2 "
+		  "kernel_name=add(float*) start_ns=13386742234691895 duration_ns=100 queue_id=2 "
 		  "tid=500\n"
 		  " start_ns=13386742234695000 duration_ns=300\n"
 		  "\n");
@@ -316,9 +330,9 @@ TEST(tracks_are_places_in_schema_four)
 	CHECK_I64(rig_open(&r, f.path), 0);
 	CHECK_STR(
 		rig_dump(&r, RK_KERNELS, RK_WANT_ALL & ~(BIT(RK_K_SOURCE) | BIT(RK_K_CLOCK))),
-		"kernel_name=_Z3addPf.kd start_ns=100 duration_ns=50 regs=36 device_id=4 queue_id=6 "
+		"kernel_name=add(float*) start_ns=100 duration_ns=50 regs=36 device_id=4 queue_id=6 "
 		"pid=500 tid=500 node=node500 vgpr=32 accum_vgpr=4 sgpr=96\n"
-		"kernel_name=_Z3addPf.kd start_ns=200 duration_ns=60 regs=36 vgpr=32 accum_vgpr=4 "
+		"kernel_name=add(float*) start_ns=200 duration_ns=60 regs=36 vgpr=32 accum_vgpr=4 "
 		"sgpr=96\n");
 	finish(&f, &r);
 }
@@ -343,7 +357,7 @@ TEST(plain_tables_without_keys_are_accepted)
 	fixture_close(&f);
 	CHECK_I64(rig_open(&r, f.path), 0);
 	CHECK_STR(rig_dump(&r, RK_KERNELS, BIT(RK_K_NAME) | BIT(RK_K_CORRELATION) | BIT(RK_K_NODE)),
-		  "kernel_name=_Z3addPf.kd correlation_id=10 node=node500\n"
+		  "kernel_name=add(float*) correlation_id=10 node=node500\n"
 		  "kernel_name=mul correlation_id=20 node=node500\n");
 	CHECK_I64(rig_count(&r, RK_API), 2);
 	CHECK_I64(rig_count(&r, RK_MARKERS), 1);
@@ -604,7 +618,7 @@ TEST(only_stored_tables_and_columns_are_read)
 	fixture_close(&f);
 	CHECK_I64(rig_open(&r, f.path), 0);
 	CHECK_STR(rig_dump(&r, RK_KERNELS, KERNEL_BASICS),
-		  "kernel_name=_Z3addPf.kd start_ns=13386742234691895 duration_ns=100\n"
+		  "kernel_name=add(float*) start_ns=13386742234691895 duration_ns=100\n"
 		  "kernel_name=mul start_ns=13386742234695000 duration_ns=300\n"
 		  " start_ns=5\n");
 	finish(&f, &r);

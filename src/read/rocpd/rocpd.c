@@ -29,10 +29,12 @@ int64_t rk_rocpd_place(struct sql_scan *s, unsigned col)
 
 int64_t rk_rocpd_symbol_name(struct sql_scan *s, int64_t id)
 {
-	int64_t name = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_NAME);
+	/* the display name is what the profiler shows in its other formats, so a run has one name */
+	bool mangled = s->r->ctx->mangled;
+	int64_t name = rk_sql_resolve(s, SYMBOLS, id, mangled ? SYMBOL_NAME : SYMBOL_DISPLAY);
 
 	if (name == RK_NONE || name == 0) /* 0 is "" */
-		name = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_DISPLAY);
+		name = rk_sql_resolve(s, SYMBOLS, id, mangled ? SYMBOL_DISPLAY : SYMBOL_NAME);
 	return name;
 }
 
