@@ -4,7 +4,10 @@
  */
 #include "codec/protobuf.h"
 
-enum { MAX_NUMBER = (1 << 29) - 1 };
+#include "base/alloc.h"
+#include "base/num.h"
+
+enum { MAX_NUMBER = (1 << 29) - 1, STREAM_BLOCK = 256 << 10 };
 
 /* Most tags, lengths and values have one byte. */
 static inline uint64_t varint(struct rk_cursor *c)
@@ -51,6 +54,68 @@ bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret)
 		c->bad = true;
 	}
 	return !c->bad;
+}
+
+int rk_pb_stream_gather(struct rk_pb_stream *s, size_t need, struct rk_error *err)
+{
+	size_t want = rk_max(need, STREAM_BLOCK);
+	uint8_t *grown;
+
+	if (s->to - s->from >= need)
+		return 1;
+	if (s->eof)
+		return 0;
+	if (s->from)
+		memmove(s->buf, s->buf + s->from, s->to - s->from);
+	s->to -= s->from;
+	s->from = 0;
+	if (s->cap < want) {
+		grown = rk_realloc(s->buf, want);
+		if (!grown)
+			return rk_fail_nomem(err);
+		s->buf = grown;
+		s->cap = want;
+	}
+	while (!s->eof && s->to < need) {
+		struct rk_error cause = { 0 };
+		size_t n = 0, len = s->cap - s->to;
+		int rc = rk_instream_read(s->in, s->buf + s->to, len, &n, &cause);
+
+		if (rc == RK_E_FORMAT) {
+			s->damage = cause;
+			n = 0;
+		} else if (rc < 0) {
+			if (err && !err->code)
+				*err = cause;
+			return rc;
+		}
+		s->to += n;
+		s->eof = n < len;
+	}
+	return s->to >= need;
+}
+
+int rk_pb_stream_skip(struct rk_pb_stream *s, uint64_t n, struct rk_error *err)
+{
+	for (;;) {
+		size_t now = (size_t)rk_min(n, s->to - s->from);
+		int rc;
+
+		s->from += now;
+		s->offset += now;
+		n -= now;
+		if (!n)
+			return 1;
+		rc = rk_pb_stream_gather(s, 1, err);
+		if (rc <= 0)
+			return rc;
+	}
+}
+
+void rk_pb_stream_release(struct rk_pb_stream *s)
+{
+	rk_free(s->buf);
+	*s = (struct rk_pb_stream){ 0 };
 }
 
 uint8_t *rk_pb_close_long(uint8_t *content, uint8_t *end)

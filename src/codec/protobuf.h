@@ -7,6 +7,7 @@
 #define RK_PROTOBUF_H
 
 #include "base/cursor.h"
+#include "codec/instream.h"
 
 enum rk_pb_wire { RK_PB_VARINT = 0, RK_PB_FIXED64 = 1, RK_PB_BYTES = 2, RK_PB_FIXED32 = 5 };
 
@@ -35,6 +36,30 @@ static inline double rk_pb_double(const struct rk_pb_field *f)
 	memcpy(&d, &f->value, sizeof(d));
 	return d;
 }
+
+/*
+ * ---- reading a file that is one long message ----
+ *
+ * Set `in` and nothing else. Memory: the largest number of bytes that was gathered.
+ */
+
+struct rk_pb_stream {
+	struct rk_instream *in; /* borrowed */
+	uint8_t *buf;
+	size_t cap, from, to; /* buf[from] to buf[to]: read but not used yet */
+	uint64_t offset;      /* of buf[from] in the content */
+	bool eof;
+	struct rk_error damage; /* why the content ends early; code 0: it does not */
+};
+
+/*
+ * Makes `need` contiguous bytes available at buf + from. Returns 1, or 0 if the content has fewer. A
+ * truncated file is read as far as it goes.
+ */
+int rk_pb_stream_gather(struct rk_pb_stream *s, size_t need, struct rk_error *err);
+/* Uses up bytes, gathered or not. Returns 1, or 0 if the content has fewer. */
+int rk_pb_stream_skip(struct rk_pb_stream *s, uint64_t n, struct rk_error *err);
+void rk_pb_stream_release(struct rk_pb_stream *s); /* all zero is fine */
 
 /*
  * ---- writing ----

@@ -246,120 +246,68 @@ out:
 
 /* ---- packets ---- */
 
-enum { BLOCK = 256 << 10, PACKET = 1 }; /* Trace.packet */
+enum { PACKET = 1 }; /* Trace.packet */
 
 struct perfetto_source {
 	struct rk_source base;
-	struct rk_instream *in;
+	struct rk_pb_stream file;
 	struct pf_state state;
 	struct pf_rows rows;
-	uint8_t *buf;
-	size_t cap, from, to; /* bytes that were read but not used yet */
-	uint64_t offset;      /* position of buf[from] in the content */
-	bool eof, over;
+	bool over;
 	size_t closing; /* the track whose open slices are emitted at the end */
 };
-
-/*
- * Makes `need` contiguous bytes available at buf + from. Returns 1, or 0 if the file has fewer. A
- * truncated file is read as far as it goes.
- */
-static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
-{
-	size_t want = rk_max(need, BLOCK);
-	uint8_t *grown;
-
-	if (s->to - s->from >= need)
-		return 1;
-	if (s->eof)
-		return 0;
-	if (s->from)
-		memmove(s->buf, s->buf + s->from, s->to - s->from);
-	s->to -= s->from;
-	s->from = 0;
-	if (s->cap < want) {
-		grown = rk_realloc(s->buf, want);
-		if (!grown)
-			return rk_fail_nomem(err);
-		s->buf = grown;
-		s->cap = want;
-	}
-	while (!s->eof && s->to < need) {
-		struct rk_error cause = { 0 };
-		size_t n = 0, len = s->cap - s->to;
-		int rc = rk_instream_read(s->in, s->buf + s->to, len, &n, &cause);
-
-		if (rc == RK_E_FORMAT) {
-			rk_pf_warn(&s->state, "cut-trace", cause.message);
-			n = 0;
-		} else if (rc < 0) {
-			if (err && !err->code)
-				*err = cause;
-			return rc;
-		}
-		s->to += n;
-		s->eof = n < len;
-	}
-	return s->to >= need;
-}
 
 /* Warns that the file ends inside a packet. */
 static int cut(struct perfetto_source *s)
 {
-	rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
-			  "the trace ends inside a packet at byte %" PRIu64
-			  "; everything before it is read",
-			  s->offset);
+	if (s->file.damage.code)
+		rk_pf_warn(&s->state, "cut-trace", s->file.damage.message);
+	else
+		rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
+				  "the trace ends inside a packet at byte %" PRIu64
+				  "; everything before it is read",
+				  s->file.offset);
 	return 0;
 }
 
 /* Reads one packet. Returns 1, or 0 at the end. */
 static int read_packet(struct perfetto_source *s, struct rk_error *err)
 {
+	struct rk_pb_stream *file = &s->file;
 	struct rk_cursor c;
 	uint64_t tag, len;
-	int rc = gather(s, 20, err); /* at most two varints; there may be fewer bytes at the end */
+	size_t left;
+	int rc = rk_pb_stream_gather(file, 20, err); /* at most two varints, fewer at the end */
 
-	if (rc < 0 || s->to == s->from)
-		return rc < 0 ? rc : 0;
-	c = rk_cursor_over(s->buf + s->from, s->to - s->from);
+	left = file->to - file->from;
+	if (rc < 0)
+		return rc;
+	if (!left)
+		return file->damage.code ? cut(s) : 0;
+	c = rk_cursor_over(file->buf + file->from, left);
 	tag = rk_cursor_varint(&c);
 	len = rk_cursor_varint(&c);
-	if (c.bad && s->to - s->from < 20)
+	if (c.bad && left < 20)
 		return cut(s);
 	if (c.bad || tag != (PACKET << 3 | RK_PB_BYTES)) {
 		rk_oddities_count(&s->state.odd, "damaged-trace", 0, 1,
 				  "invalid packet at byte %" PRIu64
 				  "; everything before it is read",
-				  s->offset);
+				  file->offset);
 		return 0;
 	}
-	s->offset += (size_t)(c.pos - (s->buf + s->from));
-	s->from = (size_t)(c.pos - s->buf);
+	rk_pb_stream_skip(file, (uint64_t)(c.pos - (file->buf + file->from)), err);
 
 	if (len > PF_MAX_PACKET) {
 		rk_pf_warn(&s->state, "huge-packet", "a packet is larger than 16 MiB; skipped");
-		for (;;) {
-			size_t n = s->to - s->from;
-
-			if (n > len)
-				n = (size_t)len;
-			s->from += n;
-			s->offset += n;
-			len -= n;
-			if (!len)
-				return 1;
-			rc = gather(s, 1, err);
-			if (rc <= 0)
-				return rc < 0 ? rc : cut(s);
-		}
+		rc = rk_pb_stream_skip(file, len, err);
+		return rc == 0 ? cut(s) : rc;
 	}
-	rc = gather(s, (size_t)len, err);
+	rc = rk_pb_stream_gather(file, (size_t)len, err);
 	if (rc <= 0)
 		return rc < 0 ? rc : cut(s);
-	rc = rk_pf_packet(&s->state, s->buf + s->from, (size_t)len, err);
-	s->from += (size_t)len;
-	s->offset += len;
+	rc = rk_pf_packet(&s->state, file->buf + file->from, (size_t)len, err);
+	rk_pb_stream_skip(file, len, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -387,7 +335,7 @@ static int perfetto_next(struct rk_source *base, const struct rk_batch **batch,
 	struct perfetto_source *s = (struct perfetto_source *)base;
 	struct rk_context *ctx = s->state.ctx;
 	struct rk_builder *b = &s->rows.b;
-	int rc = rk_reader_progress(s->in, ctx, err);
+	int rc = rk_reader_progress(s->file.in, ctx, err);
 
 	if (rc < 0)
 		return rc;
@@ -417,7 +365,7 @@ static void perfetto_source_close(struct rk_source *base)
 
 	rk_pf_state_release(&s->state);
 	rk_builder_release(&s->rows.b);
-	rk_free(s->buf);
+	rk_pb_stream_release(&s->file);
 	rk_free(s);
 }
 
@@ -433,7 +381,7 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
-	s->in = r->in;
+	s->file.in = r->in;
 	s->rows = (struct pf_rows){ .ctx = r->ctx, .table = t, .want = want };
 	s->state = (struct pf_state){
 		.ctx = r->ctx,
