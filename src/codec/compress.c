@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/num.h"
 
 /* ---- gzip (RFC 1952) through zlib; the end of the file is handled as in gzip(1) ---- */
 
@@ -38,7 +39,7 @@ static void zlib_free(voidpf opaque, voidpf p)
 	rk_free(p);
 }
 
-static int gzip_open(void **ret, struct rk_error *err)
+static int inflate_open(int window_bits, void **ret, struct rk_error *err)
 {
 	struct gzip *g = rk_calloc(1, sizeof(*g));
 
@@ -46,12 +47,22 @@ static int gzip_open(void **ret, struct rk_error *err)
 		return rk_fail_nomem(err);
 	g->z.zalloc = zlib_alloc;
 	g->z.zfree = zlib_free;
-	if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
+	if (inflateInit2(&g->z, window_bits) != Z_OK) {
 		rk_free(g);
 		return rk_fail_nomem(err);
 	}
 	*ret = g;
 	return 0;
+}
+
+static int gzip_open(void **ret, struct rk_error *err)
+{
+	return inflate_open(15 + 16, ret, err);
+}
+
+static int zlib_open(void **ret, struct rk_error *err)
+{
+	return inflate_open(15 + 32, ret, err); /* either header */
 }
 
 static int gzip_rewind(void *state, struct rk_error *err)
@@ -138,6 +149,21 @@ const struct rk_unpack_ops rk_unpack_gzip = {
 	.name = "gzip",
 	.open = gzip_open,
 	.step = gzip_step,
+	.rewind = gzip_rewind,
+	.close = gzip_close,
+};
+
+static int zlib_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
+{
+	struct gzip *g = state;
+
+	return g->state == IN_MEMBER ? gzip_inflate(g, io, err) : 0;
+}
+
+const struct rk_unpack_ops rk_unpack_zlib = {
+	.name = "zlib",
+	.open = zlib_open,
+	.step = zlib_step,
 	.rewind = gzip_rewind,
 	.close = gzip_close,
 };
@@ -321,6 +347,48 @@ const struct rk_unpack_ops rk_unpack_zstd = {
 	.rewind = zstd_rewind,
 	.close = zstd_close,
 };
+
+/* ---- one frame in memory ---- */
+
+int rk_unpack_whole(const struct rk_unpack_ops *ops, const uint8_t *in, size_t len,
+		    struct rk_bytes *out, struct rk_error *err)
+{
+	struct rk_unpack_io io = { .in = in, .in_len = len, .in_last = true };
+	size_t frame;
+	void *state = NULL;
+	int rc;
+
+	if (ops == &rk_unpack_zstd) { /* its stream may have several frames */
+		frame = ZSTD_findFrameCompressedSize(in, len);
+		if (ZSTD_isError(frame) || frame != len)
+			return rk_fail(err, RK_E_FORMAT, "it is not one zstd frame");
+	}
+	rc = ops->open(&state, err);
+	if (rc < 0)
+		return rc;
+	do {
+		size_t in_len = io.in_len, room = rk_min(out->max - out->len, 64 << 10);
+
+		if (!room) {
+			rc = rk_fail(err, RK_E_LIMIT, "it unpacks to %zu bytes or more", out->max);
+			break;
+		}
+		if (!rk_bytes_reserve(out, room)) {
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		io.out = out->data + out->len;
+		io.out_len = room;
+		rc = ops->step(state, &io, err);
+		out->len += room - io.out_len;
+		if (rc > 0 && io.in_len == in_len && io.out_len == room)
+			rc = rk_fail(err, RK_E_FORMAT, "its %s data is truncated", ops->name);
+	} while (rc > 0);
+	if (rc == 0 && io.in_len)
+		rc = rk_fail(err, RK_E_FORMAT, "bytes follow its %s data", ops->name);
+	ops->close(state);
+	return rc;
+}
 
 /* ---- Snappy's raw format (format_description.txt) ---- */
 

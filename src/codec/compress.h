@@ -1,4 +1,4 @@
-/* compress.h - decompress gzip, xz, zstd and Snappy; compress DEFLATE. */
+/* compress.h - decompress gzip, zlib, xz, zstd and Snappy; compress DEFLATE. */
 #ifndef RK_COMPRESS_H
 #define RK_COMPRESS_H
 
@@ -39,9 +39,18 @@ enum {
 	RK_ZSTD_WINDOW_LOG = 26,    /* 64 MiB */
 };
 
-extern const struct rk_unpack_ops rk_unpack_gzip, rk_unpack_xz, rk_unpack_zstd;
+/* zlib is one stream of RFC 1950 or one gzip member; what follows it is left at io->in. */
+extern const struct rk_unpack_ops rk_unpack_gzip, rk_unpack_zlib, rk_unpack_xz, rk_unpack_zstd;
 
 /* ---- whole blocks ---- */
+
+/*
+ * Appends the content of exactly one zlib stream or zstd frame. RK_E_FORMAT if it is damaged or
+ * truncated or if other bytes follow; RK_E_LIMIT if `out` reaches its maximum. On failure `out` has some
+ * of the content.
+ */
+int rk_unpack_whole(const struct rk_unpack_ops *ops, const uint8_t *in, size_t len,
+		    struct rk_bytes *out, struct rk_error *err);
 
 /*
  * Snappy's raw format, as used in Parquet pages of other writers. True if `in` unpacks to exactly

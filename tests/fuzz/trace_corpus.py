@@ -4,6 +4,7 @@ import os
 import sqlite3
 import struct
 import sys
+import zlib
 
 NSYS = """
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
@@ -135,11 +136,29 @@ def interned_trace():
     ])
 
 
+def bundled_trace(first):
+    """The plain trace with its packets from the first one on in a bundle, and bundles that repeat some."""
+    plain, split = plain_trace(), 0
+    for _ in range(first):
+        split += 2 + plain[split + 1]
+    parts = [plain[:split], plain[split:]]
+    return b"".join([
+        parts[0], field(1, field(50, zlib.compress(parts[1]))), field(1, field(133, zstd_stored(parts[0]))),
+        field(1, field(50, zlib.compress(field(1, field(50, zlib.compress(parts[1]))))))])
+
+
+def zstd_stored(data):
+    """A zstd frame (RFC 8878) of one block that is not compressed: Python has no zstd."""
+    return b"".join([b"\x28\xb5\x2f\xfd", b"\x20", bytes([len(data)]),
+                     struct.pack("<I", 1 | len(data) << 3)[:3], data])
+
+
 def main():
     corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
     for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE), ("rpd", RPD)):
         database(os.path.join(corpus, "nsys", name + ".db"), sql)
-    for name, trace in (("plain", plain_trace()), ("interned", interned_trace())):
+    for name, trace in (("plain", plain_trace()), ("interned", interned_trace()),
+                        ("bundled", bundled_trace(0)), ("half_bundled", bundled_trace(2))):
         with open(os.path.join(corpus, "perfetto", name + ".pftrace"), "wb") as f:
             f.write(trace)
     return 0

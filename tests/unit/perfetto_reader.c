@@ -2,6 +2,8 @@
 #include "read/perfetto/perfetto.h"
 
 #include <string.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "every_alloc.h"
 
@@ -473,6 +475,200 @@ TEST(perfetto_lost_huge_compressed_and_damaged_packets_are_reported)
 		 "domain=HIP_API|function=a|start_ns=1|duration_ns=1\n"
 		 "domain=HIP_API|function=b|start_ns=3|duration_ns=1\n",
 		 "lost-packets:1 compressed-packets:1 damaged-packet:1 huge-packet:1 ");
+	finish(&w);
+}
+
+/* ---- compressed packets ---- */
+
+enum { DEFLATE = 50, ZSTD = 133 };
+
+/* Packs the bytes; `after` more bytes follow the frame. */
+static struct rk_bytes packed(int codec, const struct rk_bytes *plain, size_t after)
+{
+	struct rk_bytes b;
+	uLongf zlen;
+
+	rk_bytes_init(&b, 128 << 20);
+	CHECK(rk_bytes_reserve(&b, ZSTD_compressBound(plain->len) + after + 64));
+	zlen = b.cap;
+	if (codec == DEFLATE) {
+		CHECK(compress(b.data, &zlen, plain->data, plain->len) == Z_OK);
+		b.len = zlen;
+	} else {
+		b.len = ZSTD_compress(b.data, b.cap, plain->data, plain->len, 3);
+	}
+	memset(b.data + b.len, 0, after);
+	b.len += after;
+	return b;
+}
+
+/* Adds a packet with the bytes as its bundle; releases them. */
+static void add_bundle(struct rk_bytes *trace, int codec, struct rk_bytes *packed)
+{
+	struct rk_bytes p = message();
+
+	put_message(&p, (uint32_t)codec, packed);
+	put_message(trace, 1, &p);
+}
+
+/* The trace of `usual` as one bundle. */
+static void usual_packed(struct writer *w, int codec)
+{
+	struct rk_bytes plain, p;
+
+	usual(w);
+	plain = w->trace;
+	w->trace = message();
+	p = packed(codec, &plain, 0);
+	add_bundle(&w->trace, codec, &p);
+	rk_bytes_release(&plain);
+}
+
+TEST(perfetto_compressed_packets_give_the_same_rows)
+{
+	for (int codec = DEFLATE; codec <= ZSTD; codec += ZSTD - DEFLATE) {
+		struct writer plain, w;
+		struct world a, b;
+
+		usual(&plain);
+		usual_packed(&w, codec);
+		world_open(&a, 1);
+		world_open(&b, 1);
+		world_file(&a, "t.pftrace", plain.trace.data, plain.trace.len);
+		world_file(&b, "t.pftrace", w.trace.data, w.trace.len);
+		for (int t = RK_KERNELS; t <= RK_COUNTERS; t++) {
+			const char *want = world_dump(&a, a.path, (enum rk_table)t, RK_WANT_ALL);
+
+			CHECK_STR(world_dump(&b, b.path, (enum rk_table)t, RK_WANT_ALL), want);
+		}
+		CHECK_STR(world_warnings(&b), "");
+		world_close(&a);
+		world_close(&b);
+		finish(&plain);
+		finish(&w);
+	}
+}
+
+TEST(perfetto_bundle_may_have_more_rows_than_a_batch)
+{
+	struct writer w;
+	struct world wd;
+	struct rk_bytes plain, p;
+
+	begin(&w);
+	for (unsigned i = 0; i < 3 * RK_BATCH_ROWS; i++)
+		slice(&w, i, i + 1, 2, "hip_api", "a");
+	plain = w.trace;
+	w.trace = message();
+	p = packed(ZSTD, &plain, 0);
+	add_bundle(&w.trace, ZSTD, &p);
+	rk_bytes_release(&plain);
+	world_open(&wd, 1);
+	CHECK_I64(every_row(&wd, world_file(&wd, "t.pftrace", w.trace.data, w.trace.len)),
+		  3 * RK_BATCH_ROWS);
+	world_close(&wd);
+	finish(&w);
+}
+
+TEST(perfetto_bundles_that_nest_or_are_damaged_are_skipped)
+{
+	static const struct {
+		const char *what;
+		int how;
+		bool kept; /* the slice in the bundle is read */
+	} cases[] = {
+		{ "bytes follow the frame", 1, false },
+		{ "cut", 2, false },
+		{ "a byte is wrong", 3, false },
+		{ "it has another bundle", 4, false },
+		{ "the packets end in junk", 5, true },
+		{ "a packet is longer than the rest", 6, true },
+		{ "it has no packets", 7, false },
+		{ "two frames", 8, false },
+		{ "it unpacks to 64 MiB", 9, false },
+	};
+
+	for (int codec = DEFLATE; codec <= ZSTD; codec += ZSTD - DEFLATE) {
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			struct rk_bytes plain, p, q;
+			struct writer w;
+
+			begin(&w);
+			slice(&w, 1, 2, 2, "hip_api", "in");
+			plain = w.trace;
+			w.trace = message();
+			if (cases[i].how == 4) {
+				q = message();
+				p = packed(codec, &plain, 0);
+				add_bundle(&q, codec, &p);
+				rk_bytes_release(&plain);
+				plain = q;
+			}
+			if (cases[i].how == 5)
+				rk_bytes_puts(&plain, "\x12\x01 ");
+			if (cases[i].how == 6)
+				rk_bytes_puts(&plain, "\x0a\x7f ");
+			if (cases[i].how == 7)
+				rk_bytes_clear(&plain);
+			if (cases[i].how == 9) {
+				rk_bytes_clear(&plain);
+				CHECK(rk_bytes_reserve(&plain, PF_MAX_BUNDLE));
+				plain.len = PF_MAX_BUNDLE;
+				memset(plain.data, 0, plain.len);
+			}
+			p = packed(codec, &plain, cases[i].how == 1 ? 3 : 0);
+			if (cases[i].how == 2)
+				p.len -= 5;
+			if (cases[i].how == 3)
+				p.data[codec == DEFLATE ? p.len / 2 : 1] ^= 0x55;
+			if (cases[i].how == 8) {
+				q = packed(codec, &plain, 0);
+				rk_bytes_put(&p, q.data, q.len);
+				rk_bytes_release(&q);
+			}
+			rk_bytes_release(&plain);
+			slice(&w, 5, 6, 2, "hip_api", "before");
+			add_bundle(&w.trace, codec, &p);
+			slice(&w, 7, 8, 2, "hip_api", "after");
+			reads_as(
+				&w, RK_API,
+				cases[i].kept ?
+					"domain=HIP_API|function=before|start_ns=5|duration_ns=1\n"
+					"domain=HIP_API|function=in|start_ns=1|duration_ns=1\n"
+					"domain=HIP_API|function=after|start_ns=7|duration_ns=1\n" :
+					"domain=HIP_API|function=before|start_ns=5|duration_ns=1\n"
+					"domain=HIP_API|function=after|start_ns=7|duration_ns=1\n",
+				cases[i].how == 7 ? "" : "compressed-packets:1 ");
+			finish(&w);
+		}
+	}
+}
+
+TEST(perfetto_file_that_is_one_large_bundle_is_recognised)
+{
+	for (int codec = DEFLATE; codec <= ZSTD; codec += ZSTD - DEFLATE) {
+		const struct rk_reader_ops *ops = rk_reader_by_name("perfetto");
+		struct writer w;
+
+		usual_packed(&w, codec);
+		CHECK_I64(rk_reader_probe(ops, w.trace.data, 20, false), 85);
+		CHECK_I64(rk_reader_probe(ops, w.trace.data, 6, false), 0);
+		w.trace.data[w.trace.data[1] & 0x80 ? 3 : 2] ^= 1; /* another field */
+		CHECK_I64(rk_reader_probe(ops, w.trace.data, 20, false), 0);
+		finish(&w);
+	}
+}
+
+TEST(perfetto_bundle_survives_every_failed_allocation)
+{
+	struct writer w;
+	struct world wd;
+
+	usual_packed(&w, DEFLATE);
+	world_open(&wd, 1);
+	world_file(&wd, "t.pftrace", w.trace.data, w.trace.len);
+	every_alloc_may_fail(wd.path, 7);
+	world_close(&wd);
 	finish(&w);
 }
 

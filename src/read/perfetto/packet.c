@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "codec/compress.h"
 #include "read/perfetto/perfetto.h"
 
 /* ---- state ---- */
@@ -111,6 +112,7 @@ void rk_pf_state_release(struct pf_state *s)
 	rk_map_release(&s->sequence_at);
 	rk_map_release(&s->track_at);
 	rk_map_release(&s->names);
+	rk_bytes_release(&s->bundle);
 }
 
 /* ---- interned names ---- */
@@ -235,9 +237,11 @@ struct packet {
 	uint32_t clock, sequence, flags;
 	int64_t pid;
 	struct rk_cursor event, descriptor, interned, snapshot, defaults;
+	const struct rk_unpack_ops *packing; /* of a bundle; NULL: it is an ordinary packet */
+	struct rk_cursor bundle;
 };
 
-static void take_field(struct pf_state *s, const struct rk_pb_field *f, struct packet *p)
+static void take_field(const struct rk_pb_field *f, struct packet *p)
 {
 	switch (f->number) {
 	case 6: /* clock_snapshot */
@@ -263,8 +267,8 @@ static void take_field(struct pf_state *s, const struct rk_pb_field *f, struct p
 		p->dropped = f->value != 0;
 		break;
 	case 50: /* compressed_packets */
-		rk_pf_warn(s, "compressed-packets",
-			   "compressed packets are not supported; skipped");
+		p->packing = &rk_unpack_zlib;
+		p->bundle = rk_pb_message(f);
 		break;
 	case 58: /* timestamp_clock_id */
 		p->clock = (uint32_t)f->value;
@@ -277,6 +281,10 @@ static void take_field(struct pf_state *s, const struct rk_pb_field *f, struct p
 		break;
 	case 79: /* trusted_pid */
 		p->pid = (int64_t)(int32_t)f->value;
+		break;
+	case 133: /* zstd_compressed_packets */
+		p->packing = &rk_unpack_zstd;
+		p->bundle = rk_pb_message(f);
 		break;
 	default:
 		break;
@@ -792,6 +800,29 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 	return rk_pf_slice_end(s, t, time, err);
 }
 
+static int take_bundle(struct pf_state *s, const struct packet *p, struct rk_error *err)
+{
+	struct rk_error cause = { 0 };
+	int rc;
+
+	if (s->bundle.len) {
+		rk_pf_warn(s, "compressed-packets",
+			   "compressed packets inside compressed packets; skipped");
+		return 0;
+	}
+	s->bundle_at = 0;
+	rc = rk_unpack_whole(p->packing, p->bundle.pos, rk_cursor_left(&p->bundle), &s->bundle,
+			     &cause);
+	if (rc >= 0)
+		return 0;
+	if (rc == RK_E_NOMEM)
+		return rk_fail_nomem(err);
+	rk_bytes_clear(&s->bundle);
+	rk_oddities_count(&s->odd, "compressed-packets", 0, 1,
+			  "a bundle of compressed packets is damaged; skipped: %s", cause.message);
+	return 0;
+}
+
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err)
 {
 	struct rk_cursor c = rk_cursor_over(data, len);
@@ -805,10 +836,12 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 	if (!err)
 		err = &local;
 	while (rk_pb_next(&c, &f))
-		take_field(s, &f, &p);
+		take_field(&f, &p);
 	if (c.bad)
 		rk_pf_warn(s, "damaged-packet",
 			   "a packet is damaged; only the fields before the damage are read");
+	if (p.packing)
+		return take_bundle(s, &p, err);
 	q = find_sequence(s, p.sequence, &fresh, err);
 	if (!q)
 		return err->code;

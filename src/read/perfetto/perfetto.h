@@ -10,6 +10,9 @@
  * number of the kernel in the file. Counter tracks repeat data of slices and are not read. begin_ns
  * and end_ns take precedence over the slice's own times, which rocprofv3 may have moved.
  *
+ * A packet may be a bundle: packets as in the file, compressed with zlib or zstd. Bundles do not
+ * nest.
+ *
  * Warnings: "cut-trace", "damaged-trace", "huge-packet", "damaged-packet", "compressed-packets",
  * "lost-packets", "unclosed-slice", "unmatched-end", "unknown-name", "slice-limit", "track-limit",
  * "name-limit", "time-out-of-range", "number-out-of-range".
@@ -17,6 +20,7 @@
 #ifndef RK_PERFETTO_H
 #define RK_PERFETTO_H
 
+#include "base/bytes.h"
 #include "base/map.h"
 #include "codec/protobuf.h"
 #include "read/oddities.h"
@@ -25,6 +29,7 @@
 /* Memory limits. */
 enum {
 	PF_MAX_PACKET = 16 << 20,
+	PF_MAX_BUNDLE = 64 << 20, /* unpacked; writers compress less than 512 KiB at a time */
 	PF_MAX_SEQUENCES = 1 << 12,
 	PF_MAX_TRACKS = 1 << 16,
 	PF_MAX_SLICES = 1 << 16,
@@ -126,6 +131,8 @@ struct pf_state {
 	struct pf_track *tracks;
 	size_t nsequences, cap_sequences, ntracks, cap_tracks, nslices;
 	struct pf_slice *spare;
+	struct rk_bytes bundle; /* packets of the last bundle; `bundle_at` are used */
+	size_t bundle_at;
 	/* called for each wanted slice when it ends; end is RK_NONE if unknown */
 	int (*emit)(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
 		    struct rk_error *err);
@@ -139,7 +146,7 @@ void rk_pf_warn(struct pf_state *s, const char *kind, const char *message);
 int rk_pf_slice_end(struct pf_state *s, struct pf_track *t, int64_t end, struct rk_error *err);
 /*
  * Parses one TracePacket. Problems become warnings; it only fails if out of memory or if emit
- * fails.
+ * fails. A bundle is unpacked to s->bundle: the caller passes its packets, one by one.
  */
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err);
 

@@ -270,6 +270,26 @@ static int cut(struct perfetto_source *s)
 	return 0;
 }
 
+/* Reads the next packet of a bundle; at its end, or at damage, the bundle is used up. */
+static int read_bundled(struct pf_state *s, struct rk_error *err)
+{
+	struct rk_cursor c =
+		rk_cursor_over(s->bundle.data + s->bundle_at, s->bundle.len - s->bundle_at);
+	struct rk_pb_field f = { 0 };
+
+	if (rk_cursor_left(&c) > 2 && rk_pb_next(&c, &f) && f.number == PACKET &&
+	    f.wire == RK_PB_BYTES) {
+		s->bundle_at = (size_t)(c.pos - s->bundle.data);
+		return rk_pf_packet(s, f.data, f.len, err);
+	}
+	if (c.bad || f.number)
+		rk_pf_warn(
+			s, "compressed-packets",
+			"a bundle of compressed packets is damaged; its packets before that are read");
+	rk_bytes_clear(&s->bundle);
+	return 0;
+}
+
 /* Reads one packet. Returns 1, or 0 at the end. */
 static int read_packet(struct perfetto_source *s, struct rk_error *err)
 {
@@ -277,11 +297,16 @@ static int read_packet(struct perfetto_source *s, struct rk_error *err)
 	struct rk_cursor c;
 	uint64_t tag, len;
 	size_t left;
-	int rc = rk_pb_stream_gather(file, 20, err); /* at most two varints, fewer at the end */
+	int rc;
 
-	left = file->to - file->from;
+	if (s->state.bundle.len) {
+		rc = read_bundled(&s->state, err);
+		return rc < 0 ? rc : 1;
+	}
+	rc = rk_pb_stream_gather(file, 20, err); /* at most two varints; fewer at the end */
 	if (rc < 0)
 		return rc;
+	left = file->to - file->from;
 	if (!left)
 		return file->damage.code ? cut(s) : 0;
 	c = rk_cursor_over(file->buf + file->from, left);
@@ -390,6 +415,7 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		.emit = add_rows,
 		.arg = &s->rows,
 	};
+	rk_bytes_init(&s->state.bundle, PF_MAX_BUNDLE);
 	if ((rc = rk_strtab_adds(names, "perfetto", &s->rows.source_id, err)) < 0 ||
 	    (rc = rk_strtab_adds(names, "boottime", &s->rows.clock_id, err)) < 0 ||
 	    (rc = rk_strtab_adds(names, "range", &s->rows.range_id, err)) < 0 ||
@@ -417,7 +443,7 @@ static bool looks_like_packet(struct rk_cursor c)
 		{ 36, RK_PB_BYTES },  { 58, RK_PB_VARINT }, { 59, RK_PB_BYTES },
 		{ 60, RK_PB_BYTES },  { 79, RK_PB_VARINT }, { 3, RK_PB_VARINT },
 		{ 87, RK_PB_VARINT }, { 41, RK_PB_VARINT }, { 33, RK_PB_BYTES },
-		{ 35, RK_PB_BYTES },  { 50, RK_PB_BYTES },
+		{ 35, RK_PB_BYTES },  { 50, RK_PB_BYTES },  { 133, RK_PB_BYTES },
 	};
 	struct rk_pb_field f;
 	unsigned seen = 0;
@@ -432,6 +458,25 @@ static bool looks_like_packet(struct rk_cursor c)
 		}
 	}
 	return !c.bad && seen;
+}
+
+/* Is the first packet, longer than the head, a bundle of compressed packets and nothing else? */
+static bool begins_with_bundle(struct rk_cursor c)
+{
+	uint64_t packet, tag, len;
+	const uint8_t *content, *magic;
+
+	rk_cursor_varint(&c); /* the tag of the packet */
+	packet = rk_cursor_varint(&c);
+	content = c.pos;
+	tag = rk_cursor_varint(&c);
+	len = rk_cursor_varint(&c);
+	if (c.bad || len > packet || (uint64_t)(c.pos - content) != packet - len)
+		return false;
+	magic = rk_cursor_take(&c, 4);
+	if (tag == (50 << 3 | RK_PB_BYTES))
+		return magic && (magic[0] & 15) == 8 && (magic[0] << 8 | magic[1]) % 31 == 0;
+	return tag == (133 << 3 | RK_PB_BYTES) && magic && !memcmp(magic, "\x28\xb5\x2f\xfd", 4);
 }
 
 /* Most of the packets that are complete in the head must look like packets. */
@@ -449,6 +494,8 @@ static int perfetto_probe(const struct rk_head *head)
 		packets++;
 		known += looks_like_packet(rk_pb_message(&f));
 	}
+	if (!packets && !head->whole)
+		return begins_with_bundle(rk_cursor_over(head->data, head->len)) ? 85 : 0;
 	return known * 2 > packets && (packets > 1 || head->whole) ? 85 : 0;
 }
 
