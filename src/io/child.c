@@ -1,7 +1,6 @@
 /* child.c - runs a program: forwards signals, watches the time limit, and reports how it ended. */
 #include "io/child.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -183,56 +182,6 @@ int rk_child_check(const char *name, char *const *envp, struct rk_child_result *
 	return 0;
 }
 
-/* ---- does a group still have running processes? ---- */
-
-/* Reads /proc/PID/stat: after the name in parentheses come state, parent and group. */
-static bool runs_in(int proc, const char *pid, pid_t group)
-{
-	char name[32], text[512] = "";
-	const char *state, *id;
-	int64_t got = 0;
-	int fd;
-
-	snprintf(name, sizeof(name), "%.20s/stat", pid);
-	fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(fd);
-	state = strrchr(text, ')');
-	if (!state || state[1] != ' ')
-		return false;
-	state += 2;
-	id = strchr(state, ' ');
-	id = id ? strchr(id + 1, ' ') : NULL;
-	if (!id)
-		return false;
-	id++;
-	return rk_num_i64(id, strcspn(id, " \n"), &got) == RK_NUM_OK && got == group &&
-	       *state != 'Z' && *state != 'X';
-}
-
-/* Whether the group still has running processes. */
-static bool group_runs(pid_t group)
-{
-	bool found = false;
-	struct dirent *e;
-	DIR *dir;
-
-	if (kill(-group, 0) < 0 && errno == ESRCH)
-		return false;
-	/* If init does not reap, zombies stay forever, and the kernel still counts them. */
-	dir = opendir("/proc");
-	if (!dir)
-		return true;
-	while (!found && (e = readdir(dir)))
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			found = runs_in(dirfd(dir), e->d_name, group);
-	closedir(dir);
-	return found;
-}
-
 /* ---- watching the child ---- */
 
 enum {
@@ -268,7 +217,7 @@ static void pass_on(struct watch *w, int sig)
 	/*
 	 * Once it is reaped, its pid may belong to another process, unless the group still exists.
 	 */
-	if (!w->ended || group_runs(w->ret->pid))
+	if (!w->ended || rk_child_group_runs(w->ret->pid))
 		kill(-w->ret->pid, sig);
 }
 
@@ -375,7 +324,7 @@ static void watch_until_end(struct watch *w)
 		}
 		reap(w);
 		/* after its leader has ended, a group is ended only at a timeout */
-		if (w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid)))
+		if (w->ended && (w->phase == RUNNING || !rk_child_group_runs(w->ret->pid)))
 			return;
 
 		now = rk_clock_steady_ns();
@@ -462,7 +411,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 			ret->status = 128 + SIGKILL;
 			ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
 		}
-		ret->left = !w->ended || group_runs(ret->pid);
+		ret->left = !w->ended || rk_child_group_runs(ret->pid);
 	}
 	rk_child_tty_close(&w->tty);
 	while ((sig = rk_child_signals_next(&w->signals))) /* signals that arrived late */

@@ -1,4 +1,4 @@
-/* child_impl.h - the interface between child.c and child_exec.c: signals, terminal, start. */
+/* child_impl.h - what the files of rk_child_run share: signals, terminal, start, group. */
 #ifndef RK_CHILD_IMPL_H
 #define RK_CHILD_IMPL_H
 
@@ -63,5 +63,10 @@ struct rk_child_start {
  * Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it is running.
  */
 int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec);
+
+/* ---- its group (child_group.c) ---- */
+
+/* Whether the group still has running processes. */
+bool rk_child_group_runs(pid_t group);
 
 #endif
