@@ -415,7 +415,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	    (rc = rk_plan_tool(opt, p, err)) < 0)
 		return rc;
 	if (p->want.nothing_said && p->tool->library)
-		p->want.traces = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER;
+		p->want.traces = p->tool->lightest;
 	/*
 	 * One torchrun on each node of a job: the job's rank is the node's, its workers have RANK.
 	 * Workers of mpirun would be known by %rank%, which is the node's as well.

@@ -277,18 +277,14 @@ static int keep(char **at, const char *text, struct rk_error *err)
 	return *at ? 0 : rk_fail_nomem(err);
 }
 
-static bool is_cupti(const char *tool)
-{
-	return tool && !strcmp(tool, "cupti");
-}
-
 int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
+	const struct rk_tool_ops *tool = opt->tool ? rk_tool_find(opt->tool) : NULL;
 	const char *known, *name = opt->arch;
 	struct rk_gpus gpus = { 0 };
 	int rc;
 
-	if ((!name || is_cupti(opt->tool)) && (rc = rk_gpus_find(opt->root, &gpus, err)) < 0)
+	if ((!name || (tool && tool->gpu)) && (rc = rk_gpus_find(opt->root, &gpus, err)) < 0)
 		return rc;
 	for (size_t i = 0; i < gpus.n; i++) {
 		const struct rk_gpu *g = &gpus.gpus[i];
@@ -375,34 +371,39 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 	return keep(&p->tool_version, text, err);
 }
 
+/* Whether this machine has the GPUs that a collector needs. */
+static bool has_gpu(const struct rk_plan *p, const struct rk_tool_ops *t)
+{
+	return t->gpu != RK_TOOL_NVIDIA_GPU || p->cuda;
+}
+
 /* The first one found among AMD's profilers, or among our own collectors. */
-static const struct rk_tool_ops *choose_among(bool library, const struct rk_tools_found *found,
+static const struct rk_tool_ops *choose_among(bool library, const struct rk_plan *p,
+					      const struct rk_tools_found *found,
 					      struct rk_bytes *path)
 {
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
-		if ((*t)->library == library && !is_cupti((*t)->name) && find_tool(*t, found, path))
+		if ((*t)->library == library && has_gpu(p, *t) && find_tool(*t, found, path))
 			return *t;
 	return NULL;
 }
 
 /*
- * With an AMD GPU (or --arch) AMD's profilers come first. Without one, our own collectors do: CUPTI
- * with NVIDIA's driver, else OpenCL, which works everywhere. An AMD GPU without a gfx target beside
+ * With an AMD GPU (or --arch) AMD's profilers come first. Without one, our own collectors do, the
+ * one for the GPU before OpenCL, which works everywhere. An AMD GPU without a gfx target beside
  * NVIDIA's driver only drives the screen.
  */
 static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
 					const struct rk_tools_found *found, struct rk_bytes *path)
 {
-	const struct rk_tool_ops *tool = NULL, *cupti = rk_tool_find("cupti");
+	const struct rk_tool_ops *tool = NULL;
 
 	if (!p->arch_assumed || (p->amd && !p->cuda))
-		tool = choose_among(false, found, path);
-	if (!tool && !opt->arch && p->cuda && cupti && find_tool(cupti, found, path))
-		tool = cupti;
+		tool = choose_among(false, p, found, path);
 	if (!tool && !opt->arch)
-		tool = choose_among(true, found, path);
+		tool = choose_among(true, p, found, path);
 	if (!tool && p->arch_assumed)
-		tool = choose_among(false, found, path);
+		tool = choose_among(false, p, found, path);
 	return tool;
 }
 
@@ -411,24 +412,27 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 		      const struct rk_tools_found *found, struct rk_bytes *path,
 		      struct rk_error *err)
 {
-	bool there, cupti;
+	static const char *const gpus[] = {
+		[RK_TOOL_NVIDIA_GPU] = "NVIDIA GPU with NVIDIA's driver",
+	};
+	bool there;
 	int rc;
 
 	p->tool = is_auto(opt->tool) ? choose(opt, p, found, path) : rk_tool_find(opt->tool);
 	if (!p->tool)
 		return tool_missing("a profiler", found, err);
 	there = find_tool(p->tool, found, path);
-	cupti = is_cupti(p->tool->name);
-	/* With only NVIDIA GPUs, everybody expects CUPTI. */
-	if (is_auto(opt->tool) && p->tool->library && !(cupti && p->arch_assumed))
-		rk_list_addf(&p->notes, "%s; %s (see 'rockit doctor')",
+	/* With only GPUs of that kind, everybody expects their own collector. */
+	if (is_auto(opt->tool) && p->tool->library && !(p->tool->gpu && p->arch_assumed))
+		rk_list_addf(&p->notes, "%s; tracing %s (see 'rockit doctor')",
 			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
 							  "no AMD profiler found",
-			     cupti ? "tracing CUDA" : "tracing OpenCL");
+			     p->tool->api);
 	/* A plan for another machine names a version. */
-	if (cupti && !p->cuda && !opt->tool_version)
-		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver found: the program "
-				       "runs, but nothing will be recorded");
+	if (!has_gpu(p, p->tool) && !opt->tool_version)
+		rk_list_addf(&p->notes,
+			     "no %s found: the program runs, but nothing will be recorded",
+			     gpus[p->tool->gpu]);
 	/* With a given version, planning needs no installed profiler, but running does. */
 	if (!there && p->tool->library && !opt->tool_version)
 		return rk_fail(

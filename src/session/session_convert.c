@@ -288,6 +288,20 @@ static void put_counters(struct rk_session *s, const struct rk_report *r)
 	rk_list_release(&zero);
 }
 
+/* A reason that was already reported is not followed by guesses about the program. */
+static void warn_no_kernels(struct rk_session *s)
+{
+	for (size_t i = 0; i < s->plan->npasses; i++) {
+		const struct rk_pass_record *did = &s->record.passes[i];
+
+		if (did->disk_full || (did->ran && did->child.end != RK_CHILD_EXITED))
+			return;
+	}
+	rk_session_warn(s, "no kernels recorded: the program launched none, or its workers ended "
+			   "by _exit or a signal");
+}
+
+/* What is traced if the user requests nothing is not reported as missing, except kernels. */
 static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 {
 	const struct rk_plan *p = s->plan;
@@ -309,11 +323,10 @@ static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 		rk_list_addf(&s->record.traces, "%s=%" PRIu64, rk_trace_name(i), n);
 		if (!n && !(given >> i & 1))
 			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
-		else if (!n)
+		else if (!n && (!p->want.nothing_said || 1u << i == RK_TRACE_KERNEL))
 			drop(s, rk_trace_name(i), "requested, but no rows recorded");
 		if (!n && r && 1u << i == RK_TRACE_KERNEL)
-			rk_session_warn(s, "no kernels recorded: the program launched none, or "
-					   "its workers ended by _exit or a signal");
+			warn_no_kernels(s);
 	}
 	put_counters(s, r);
 	if (p->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
@@ -367,11 +380,8 @@ static void read_recorders(struct rk_session *s)
 		pending += rk_min(info.pending, UINT64_MAX - pending);
 		if (info.note[0])
 			drop(s, info.collector, info.note);
-		/* CUPTI keeps records until it is flushed, and does not report how many. */
-		if (!info.clean && !strcmp(info.collector, "cupti"))
-			drop(s, "end",
-			     "a process did not exit normally: records that CUPTI had not "
-			     "delivered are lost (see --tool-args flush=MS)");
+		if (!info.clean && s->plan->tool->lost_at_end)
+			drop(s, "end", s->plan->tool->lost_at_end);
 	}
 	rk_walk_release(&w);
 	for (unsigned k = 0; k < RK_RAW_REASONS; k++)

@@ -27,6 +27,7 @@ struct rk_pass_record {
 	bool ran;
 	struct rk_child_result child;
 	uint64_t files, bytes; /* that the tool left */
+	bool disk_full;        /* when it ended */
 };
 
 struct rk_record {

@@ -60,15 +60,11 @@ static void tell_output(struct rk_session *s, size_t i)
 {
 	const struct rk_pass_record *did = &s->record.passes[i];
 
-	if (did->files)
+	/* with a full disk, there is no telling why */
+	if (did->files || did->disk_full)
 		return;
-	if (!strcmp(s->plan->tool->name, "cupti"))
-		rk_session_warn(s, "the collector was never loaded: the program made no CUDA call, "
-				   "or the driver did not load the collector");
-	else if (s->plan->tool->library)
-		rk_session_warn(s,
-				"the collector was never loaded: the program made no OpenCL call, "
-				"or its OpenCL loader does not support layers");
+	if (s->plan->tool->library)
+		rk_session_warn(s, "the collector was never loaded: %s", s->plan->tool->not_loaded);
 	else if (did->child.status == 0)
 		rk_session_warn(s,
 				"%s wrote no file in pass %zu: the program made no GPU call, or "
@@ -125,9 +121,11 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	tell_end(s, who, &did->child);
 	/* a file that could not be written to its end looks like a damaged one */
 	if (statvfs(pass->dir, &fs) == 0 && fs.f_blocks &&
-	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1))
+	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1)) {
+		did->disk_full = true;
 		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete",
 				pass->dir, p->tool->name);
+	}
 
 	rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
 	if (rc < 0)

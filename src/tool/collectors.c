@@ -150,6 +150,10 @@ const struct rk_tool_ops rk_tool_opencl = {
 	.programs = opencl_programs,
 	.one_run = true,
 	.library = true,
+	.api = "OpenCL",
+	.lightest = OPENCL_HAS,
+	.not_loaded = "the program made no OpenCL call, or its OpenCL loader does not support "
+		      "layers",
 	.command = opencl_command,
 };
 
@@ -260,5 +264,12 @@ const struct rk_tool_ops rk_tool_cupti = {
 	.programs = cupti_programs,
 	.replays = true,
 	.library = true,
+	.gpu = RK_TOOL_NVIDIA_GPU,
+	.api = "CUDA",
+	.lightest = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER,
+	.not_loaded = "the program made no CUDA call, or the driver did not load the collector",
+	/* CUPTI keeps records until it is flushed, and does not report how many */
+	.lost_at_end = "a process did not exit normally: records that CUPTI had not delivered are "
+		       "lost (see --tool-args flush=MS)",
 	.command = cupti_command,
 };

@@ -82,6 +82,12 @@ struct rk_tool_command {
 };
 void rk_tool_command_release(struct rk_tool_command *c);
 
+/* The GPUs that a collector needs; it is not chosen where there are none. */
+enum rk_tool_gpu {
+	RK_TOOL_ANY_GPU,
+	RK_TOOL_NVIDIA_GPU, /* with NVIDIA's driver */
+};
+
 struct rk_tool_ops {
 	const char *name; /* "rocprofv3": the word after --tool */
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
@@ -92,6 +98,13 @@ struct rk_tool_ops {
 	bool replays;
 	/* Our own collector: `programs` has a library, see rk_collector_find, not a program. */
 	bool library;
+	/* ---- of our own collectors; 0 and NULL for programs ---- */
+	enum rk_tool_gpu gpu;
+	const char *api;         /* the interface that it records: "CUDA" */
+	unsigned lightest;       /* the traces it records if nothing is requested */
+	const char *not_loaded;  /* why a program may not have loaded it */
+	const char *lost_at_end; /* what a process loses that does not exit; NULL: nothing */
+	/* ---- all ---- */
 	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE if the tool has no way to
 	 * express the request; what it merely cannot deliver is put into notes.

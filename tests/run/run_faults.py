@@ -341,6 +341,48 @@ def a_full_disk_is_reported_as_full(place):
     assert run.status == 0 and "is full" in run.err, run.err
 
 
+def collector(name):
+    """Skips where this build has no such collector."""
+    if not (pathlib.Path(ROCKIT).resolve().parent / f"librockit-{name}.so").exists():
+        raise Skip(f"librockit-{name}.so was not built")
+
+
+@test
+def a_collector_that_was_not_loaded_names_its_own_interface(place):
+    for tool, api, other in (("cupti", "CUDA", "OpenCL"), ("opencl", "OpenCL", "CUDA")):
+        collector(tool)
+        run = place.run("--tool", tool, app=("/bin/true",), name=tool)
+        assert run.status == 0 and f"made no {api} call" in run.err, run.err
+        assert other not in run.err, run.err
+
+
+@test
+def a_full_disk_is_not_followed_by_guesses_about_the_program(place):
+    for tool in ("cupti", "opencl"):
+        collector(tool)
+        small = place.path / tool
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)],
+                          stderr=subprocess.DEVNULL, check=False).returncode:
+            raise Skip("no mounts here")
+        try:
+            run = place.run("--tool", tool, name=f"{tool}/r", app=(
+                "sh", "-c", f"head -c 1000000 /dev/zero >{small}/filler 2>/dev/null; exit 0"))
+        finally:
+            subprocess.run(["umount", str(small)], check=True)
+        assert "is full" in run.err, run.err
+        assert "never loaded" not in run.err and "launched none" not in run.err, run.err
+
+
+@test
+def markers_that_nobody_requested_are_not_missing(place):
+    collector("opencl")
+    run = place.run("--tool", "opencl", app=("true",))
+    assert "marker" not in run.ledger["dropped"] and "kernel" in run.ledger["dropped"], run.ledger
+    run = place.run("--tool", "opencl", "-t", "kernel,marker", app=("true",), name="asked")
+    assert "marker" in run.ledger["dropped"], run.ledger
+
+
 @test
 def a_reader_of_our_messages_that_goes_away_ends_nothing(place):
     place.rocm("7.0")
