@@ -189,6 +189,10 @@ enum {
 	TICK_MS = 100,
 	GROUP_MS = 10,      /* how often we check whether a group that must end is gone */
 	GRACE_MS = 10000,   /* between SIGTERM and SIGKILL */
+	QUIET_MS = 30000,   /* the same while nothing is written; also after a crash */
+	MOST_MS = 900000,   /* the same while something is written */
+	OUTPUT_MS = 1000,   /* how often we look at the output */
+	SCAN_MS = 5000,     /* how often, at most, we look at all threads: there may be thousands */
 	GIVE_UP_MS = 10000, /* a driver may keep even a killed process */
 };
 
@@ -202,6 +206,14 @@ struct watch {
 	bool ended;
 	enum phase phase;
 	int64_t start_ns, due_ns, tick_ns; /* steady clock; due: the next phase, INT64_MAX: never */
+	int64_t term_ns;                   /* when we sent SIGTERM */
+	/* opt->output: what it said last, when that changed, when to ask again */
+	uint64_t output, quiet_ms;
+	int64_t grown_ns, output_ns;
+	/* A thread that may hang in a handler: its signal or 0, since when, and when last seen. */
+	int suspect;
+	char task[RK_CHILD_TASK_BYTES];
+	int64_t since_ns, seen_ns, look_ns, scan_ms;
 };
 
 /* `from` + ms; never if ms is 0 or the sum overflows. */
@@ -291,10 +303,95 @@ static void reap(struct watch *w)
 		}
 		if (w->phase != RUNNING)
 			ret->end = RK_CHILD_TIMED_OUT;
+		if (w->phase == TERMINATED)
+			ret->grace_ns = rk_clock_steady_ns() - w->term_ns;
 	}
 }
 
 /* ---- what happens while it runs ---- */
+
+static void terminate(struct watch *w, int64_t now)
+{
+	const struct rk_child_options *opt = w->opt;
+
+	w->phase = TERMINATED;
+	w->term_ns = now;
+	w->look_ns = w->output_ns = INT64_MAX;
+	if (w->ret->hung) {
+		w->due_ns = later(now, rk_min(GRACE_MS, w->quiet_ms));
+	} else if (opt->grace_ms || !opt->output) {
+		w->due_ns = later(now, opt->grace_ms ? opt->grace_ms : GRACE_MS);
+	} else {
+		w->output = opt->output(opt->arg);
+		w->grown_ns = now;
+		w->output_ns = now + OUTPUT_MS * MS;
+		w->due_ns = later(now, w->quiet_ms);
+	}
+	pass_on(w, SIGTERM);
+	pass_on(w, SIGCONT); /* or a stopped process would not notice the signal */
+}
+
+static void end_by_force(struct watch *w, int64_t now)
+{
+	w->ret->killed = true;
+	w->ret->writing = w->output_ns != INT64_MAX && now < later(w->grown_ns, w->quiet_ms);
+	if (!w->ended)
+		w->ret->grace_ns = now - w->term_ns;
+	w->phase = KILLED;
+	w->look_ns = w->output_ns = INT64_MAX;
+	w->due_ns = later(now, GIVE_UP_MS);
+	pass_on(w, SIGKILL);
+}
+
+/* A program that writes gets more time. */
+static void look_at_output(struct watch *w, int64_t now)
+{
+	const struct rk_child_options *opt = w->opt;
+	uint64_t n = opt->output(opt->arg);
+
+	w->output_ns = now + OUTPUT_MS * MS;
+	if (n == w->output)
+		return;
+	w->output = n;
+	w->grown_ns = now;
+	if (w->phase == TERMINATED)
+		w->due_ns = rk_min_i64(later(now, w->quiet_ms),
+				       later(w->term_ns, opt->most_ms ? opt->most_ms : MOST_MS));
+}
+
+/*
+ * A profiler's handler of a fatal signal may wait for a lock that its own thread holds, or return to
+ * the instruction that failed, for ever. Then some thread is always or very often in that handler,
+ * and nothing is written.
+ */
+static void look_for_crash(struct watch *w, int64_t now)
+{
+	const struct rk_child_options *opt = w->opt;
+	int64_t quiet;
+
+	if (!w->suspect) {
+		w->suspect = rk_child_find_crash(w->ret->pid, w->task);
+		w->since_ns = w->seen_ns = w->grown_ns = now;
+		if (w->suspect)
+			w->output = opt->output(opt->arg);
+	} else if (rk_child_in_handler(w->task)) {
+		w->seen_ns = now;
+	} else if (now - w->seen_ns > (int64_t)SCAN_MS * MS) {
+		w->suspect = 0;
+	}
+	w->look_ns = now + (w->suspect ? TICK_MS : w->scan_ms) * MS;
+	if (!w->suspect)
+		w->output_ns = INT64_MAX;
+	else if (w->output_ns == INT64_MAX)
+		w->output_ns = now + OUTPUT_MS * MS;
+
+	quiet = later(rk_max_i64(w->since_ns, w->grown_ns),
+		      opt->grace_ms ? opt->grace_ms : w->quiet_ms);
+	if (w->suspect && now >= quiet) {
+		w->ret->hung = w->suspect;
+		terminate(w, now);
+	}
+}
 
 static void watch_until_end(struct watch *w)
 {
@@ -308,6 +405,7 @@ static void watch_until_end(struct watch *w)
 
 		if (opt->tick && !w->ended)
 			due = rk_min_i64(due, w->tick_ns);
+		due = rk_min_i64(due, rk_min_i64(w->look_ns, w->output_ns));
 		if (w->ended)
 			due = rk_min_i64(due, now + GROUP_MS * MS);
 		if (due != INT64_MAX)
@@ -328,17 +426,14 @@ static void watch_until_end(struct watch *w)
 			return;
 
 		now = rk_clock_steady_ns();
-		if (now >= w->due_ns && w->phase == RUNNING) {
-			w->phase = TERMINATED;
-			w->due_ns = later(now, opt->grace_ms ? opt->grace_ms : GRACE_MS);
-			pass_on(w, SIGTERM);
-			pass_on(w, SIGCONT); /* or a stopped process would not notice the signal */
-		} else if (now >= w->due_ns && w->phase == TERMINATED) {
-			w->ret->killed = true;
-			w->phase = KILLED;
-			w->due_ns = later(now, GIVE_UP_MS);
-			pass_on(w, SIGKILL);
-		}
+		if (now >= w->output_ns)
+			look_at_output(w, now);
+		if (now >= w->due_ns && w->phase == RUNNING)
+			terminate(w, now);
+		else if (now >= w->due_ns && w->phase == TERMINATED)
+			end_by_force(w, now);
+		if (now >= w->look_ns)
+			look_for_crash(w, now);
 		if (opt->tick && !w->ended && now >= w->tick_ns) {
 			w->tick_ns = now + TICK_MS * MS;
 			opt->tick(opt->arg, (uint64_t)(now - w->start_ns) / MS);
@@ -361,6 +456,12 @@ static int start(struct watch *w, const struct rk_child_start *how, struct rk_er
 		w->tty.child = w->ret->pid;
 	w->due_ns = later(w->start_ns, w->opt->timeout_ms);
 	w->tick_ns = w->start_ns + TICK_MS * MS;
+	w->quiet_ms = w->opt->quiet_ms ? w->opt->quiet_ms : QUIET_MS;
+	w->output_ns = INT64_MAX;
+	w->scan_ms = rk_min_i64(SCAN_MS, (int64_t)rk_min(w->quiet_ms, INT32_MAX));
+	if (w->opt->grace_ms)
+		w->scan_ms = rk_min_i64(w->scan_ms, (int64_t)rk_min(w->opt->grace_ms, INT32_MAX));
+	w->look_ns = w->opt->output ? later(w->start_ns, (uint64_t)w->scan_ms) : INT64_MAX;
 	if (!exec_errno)
 		return 0;
 	while (waitpid(w->ret->pid, NULL, 0) < 0 && errno == EINTR)
@@ -410,6 +511,11 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 			ret->signal = SIGKILL;
 			ret->status = 128 + SIGKILL;
 			ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
+		}
+		if (ret->hung) {
+			ret->end = RK_CHILD_SIGNALLED;
+			ret->signal = ret->hung;
+			ret->status = 128 + ret->hung;
 		}
 		ret->left = !w->ended || rk_child_group_runs(ret->pid);
 	}

@@ -12,11 +12,19 @@ struct rk_child_options {
 	char *const *argv;   /* argv[0] is looked up in PATH unless it contains a slash */
 	char *const *envp;   /* the whole environment, PATH included; NULL: ours */
 	uint64_t timeout_ms; /* 0: none. Then SIGTERM to the group, after grace_ms SIGKILL */
-	uint64_t grace_ms;   /* 0: 10 s */
-	int out_fd, err_fd;  /* its stdout and stderr; -1: ours. Not closed */
+	uint64_t grace_ms;   /* 0: 10 s, or with `output` as long as that changes */
+	/*
+	 * A number that changes while the program writes; may be NULL. With it SIGKILL comes when
+	 * it has not changed for quiet_ms (0: 30 s), at the latest after most_ms (0: 15 minutes).
+	 * And a program that crashed but hangs in the handler of its signal is ended: after
+	 * grace_ms, or if that is 0, after quiet_ms without a change. Called once a second.
+	 */
+	uint64_t (*output)(void *arg);
+	uint64_t quiet_ms, most_ms;
+	int out_fd, err_fd; /* its stdout and stderr; -1: ours. Not closed */
 	/* Called ten times a second from the waiting thread; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
-	void *arg;
+	void *arg; /* of both */
 };
 
 enum rk_child_end {
@@ -41,7 +49,10 @@ struct rk_child_result {
 	int64_t user_ns, system_ns; /* including descendants that were waited for */
 	uint64_t max_rss_bytes;     /* never below our own at its start (a property of Linux) */
 	pid_t pid;
-	bool killed;   /* SIGKILL was needed */
+	int64_t grace_ns; /* from SIGTERM at the timeout to the end, or to SIGKILL */
+	bool killed;      /* SIGKILL was needed */
+	bool writing;     /* ... although `output` still changed */
+	int hung;      /* the fatal signal whose handler did not end, also in `signal`; 0: none */
 	bool left;     /* processes of its group still run; we do not end them */
 	char why[512]; /* NOT_FOUND, NOT_EXECUTABLE: one sentence, else "" */
 };

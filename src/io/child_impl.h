@@ -69,4 +69,13 @@ int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec);
 /* Whether the group still has running processes. */
 bool rk_child_group_runs(pid_t group);
 
+enum { RK_CHILD_TASK_BYTES = 64 }; /* "/proc/PID/task/TID" */
+/*
+ * The fatal signal (SIGSEGV, SIGABRT, ...) whose handler a thread of the group is in; 0: none. Then
+ * `task` names the thread. Reads a file for each thread.
+ */
+int rk_child_find_crash(pid_t group, char task[RK_CHILD_TASK_BYTES]);
+/* The same for one thread. */
+int rk_child_in_handler(const char *task);
+
 #endif

@@ -31,7 +31,7 @@ bool rk_is_dir(const char *path)
 }
 
 /* Links to directories are not followed, because they may form a loop. */
-static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err)
+static int walk(struct list *l, const char *dir, bool hidden, unsigned depth, struct rk_error *err)
 {
 	size_t len = strlen(dir);
 	struct stat st, target;
@@ -51,7 +51,8 @@ static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error
 	while (!rc && (e = readdir(d))) {
 		char *path;
 
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' &&
+		    (!hidden || !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")))
 			continue;
 		path = rk_strf("%.*s/%s", (int)len, dir, e->d_name);
 		if (!path) {
@@ -59,7 +60,7 @@ static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error
 		} else if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target))) {
 			/* removed in the meantime, or a dangling link */
 		} else if (S_ISDIR(st.st_mode)) {
-			rc = walk(l, path, depth + 1, err);
+			rc = walk(l, path, hidden, depth + 1, err);
 		} else if (S_ISREG(st.st_mode) ||
 			   (S_ISLNK(st.st_mode) && S_ISREG(target.st_mode))) {
 			if (l->n >= RK_WALK_MAX_FILES) {
@@ -86,10 +87,10 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err)
+static int walk_sorted(const char *dir, bool hidden, struct rk_walk *ret, struct rk_error *err)
 {
 	struct list l = { 0 };
-	int rc = walk(&l, dir, 0, err);
+	int rc = walk(&l, dir, hidden, 0, err);
 
 	*ret = (struct rk_walk){ .paths = l.paths, .n = l.n };
 	if (rc < 0) {
@@ -99,6 +100,16 @@ int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err)
 	if (l.n)
 		qsort(l.paths, l.n, sizeof(*l.paths), by_bytes);
 	return 0;
+}
+
+int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err)
+{
+	return walk_sorted(dir, false, ret, err);
+}
+
+int rk_walk_all(const char *dir, struct rk_walk *ret, struct rk_error *err)
+{
+	return walk_sorted(dir, true, ret, err);
 }
 
 void rk_walk_release(struct rk_walk *w)

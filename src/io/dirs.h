@@ -19,6 +19,8 @@ struct rk_walk {
 bool rk_is_dir(const char *path);
 /* Hidden entries (leading dot) are skipped; links to directories are not followed. */
 int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err);
+/* The same with hidden entries. */
+int rk_walk_all(const char *dir, struct rk_walk *ret, struct rk_error *err);
 void rk_walk_release(struct rk_walk *w);
 
 /* ---- trees ---- */

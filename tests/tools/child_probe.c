@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -179,6 +180,54 @@ static void do_foreground(char **v)
 		close(fd);
 }
 
+static void stay_in_handler(int sig)
+{
+	(void)sig;
+	for (;;)
+		pause();
+}
+
+static void leave_handler(int sig)
+{
+	(void)sig;
+}
+
+/* A crash whose handler never ends, or returns to what failed. */
+static void crash(void (*handler)(int))
+{
+	struct sigaction sa = { .sa_handler = handler };
+	volatile char *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	sigaction(SIGSEGV, &sa, NULL);
+	say("crash\n");
+	*nothing = 1;
+}
+
+static void do_hang(char **v)
+{
+	(void)v;
+	crash(stay_in_handler);
+}
+
+static void do_refault(char **v)
+{
+	(void)v;
+	crash(leave_handler);
+}
+
+/* Adds a byte to a file every 20 ms, so many times. */
+static void do_fill(char **v)
+{
+	int fd = open(v[0], O_CREAT | O_WRONLY | O_APPEND, 0600);
+
+	for (long n = number(v[1]); n > 0; n--) {
+		if (write(fd, "x", 1) != 1)
+			_exit(99);
+		nap_ms(20);
+	}
+	close(fd);
+}
+
 static void do_parent(char **v)
 {
 	(void)v;
@@ -314,18 +363,19 @@ struct word {
 };
 
 static const struct word words[] = {
-	{ "exit", 1, do_exit },         { "die", 1, do_die },
-	{ "ignore", 1, do_ignore },     { "catch", 1, do_catch },
-	{ "block", 1, do_block },       { "await", 1, do_await },
-	{ "sleep", 1, do_sleep },       { "say", 1, do_say },
-	{ "write", 1, do_write },       { "stop", 0, do_stop },
-	{ "close", 1, do_close },       { "make", 1, do_make },
-	{ "read", 0, do_read },         { "foreground", 0, do_foreground },
-	{ "parent", 0, do_parent },     { "signals", 0, do_signals },
-	{ "fds", 0, do_fds },           { "state", 0, do_state },
-	{ "run", -1, do_run },          { "shell", -1, do_shell },
-	{ "complain", 1, do_complain }, { "missing", 0, do_missing },
-	{ "thread", -1, do_thread },
+	{ "exit", 1, do_exit },       { "die", 1, do_die },
+	{ "ignore", 1, do_ignore },   { "catch", 1, do_catch },
+	{ "block", 1, do_block },     { "await", 1, do_await },
+	{ "sleep", 1, do_sleep },     { "say", 1, do_say },
+	{ "write", 1, do_write },     { "stop", 0, do_stop },
+	{ "close", 1, do_close },     { "make", 1, do_make },
+	{ "read", 0, do_read },       { "foreground", 0, do_foreground },
+	{ "hang", 0, do_hang },       { "refault", 0, do_refault },
+	{ "fill", 2, do_fill },       { "parent", 0, do_parent },
+	{ "signals", 0, do_signals }, { "fds", 0, do_fds },
+	{ "state", 0, do_state },     { "run", -1, do_run },
+	{ "shell", -1, do_shell },    { "complain", 1, do_complain },
+	{ "missing", 0, do_missing }, { "thread", -1, do_thread },
 };
 
 static void carry_out(char **v)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "child_world.h"
 #include "io/child.h"
 #include "tap.h"
+#include "world.h"
 
 /* ---- signals ---- */
 
@@ -199,6 +201,118 @@ TEST(at_a_timeout_grandchildren_that_ignore_the_end_go_too)
 	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
 	CHECK_I64(p.got.signal, SIGTERM);
 	CHECK(p.got.killed && !p.got.left);
+	probe_release(&p);
+}
+
+static uint64_t size_of_file(void *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static uint64_t no_output(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* Options for a program that writes to `file` after SIGTERM. */
+static void init_writer(struct probe *p, const char *file, const char *rest)
+{
+	char words[256];
+
+	snprintf(words, sizeof(words), "catch 15 say there await 1 fill %s %s", file, rest);
+	probe_init(p, words);
+	p->opt.output = size_of_file;
+	p->opt.arg = (void *)(uintptr_t)file;
+}
+
+TEST(a_program_that_still_writes_after_the_timeout_is_not_killed)
+{
+	struct world w;
+	struct probe p;
+	char file[200];
+
+	world_open(&w, 1);
+	snprintf(file, sizeof(file), "%s/f", w.dir);
+	init_writer(&p, file, "125 exit 12"); /* 2.5 s */
+	p.opt.quiet_ms = 1600;
+	CHECK_I64(run_until_said(&p, "there"), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.status, 12);
+	CHECK(!p.got.killed && p.got.grace_ns >= 2400000000);
+	probe_release(&p);
+	world_close(&w);
+}
+
+TEST(a_program_that_stops_writing_after_the_timeout_is_killed)
+{
+	struct world w;
+	struct probe p;
+	char file[200];
+
+	world_open(&w, 1);
+	snprintf(file, sizeof(file), "%s/f", w.dir);
+	init_writer(&p, file, "10 sleep 60000");
+	p.opt.quiet_ms = 1500;
+	CHECK_I64(run_until_said(&p, "there"), 0);
+	CHECK_I64(p.got.status, 137);
+	CHECK(p.got.killed && !p.got.writing);
+	CHECK(p.got.grace_ns >= 1500000000);
+	probe_release(&p);
+	world_close(&w);
+}
+
+TEST(a_program_that_writes_without_end_is_killed_all_the_same)
+{
+	struct world w;
+	struct probe p;
+	char file[200];
+
+	world_open(&w, 1);
+	snprintf(file, sizeof(file), "%s/f", w.dir);
+	init_writer(&p, file, "3000 exit 0");
+	p.opt.quiet_ms = 1500;
+	p.opt.most_ms = 2500;
+	CHECK_I64(run_until_said(&p, "there"), 0);
+	CHECK_I64(p.got.status, 137);
+	CHECK(p.got.killed && p.got.writing);
+	probe_release(&p);
+	world_close(&w);
+}
+
+TEST(a_program_that_hangs_in_the_handler_of_its_crash_is_ended)
+{
+	static const char *const words[] = { "hang", "refault", "ignore 15 hang", "thread hang",
+					     "fork 1 hang sleep 60000" };
+	struct probe p;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		probe_init(&p, words[i]);
+		p.opt.output = no_output;
+		p.opt.quiet_ms = 700;
+		CHECK_I64(probe_run(&p), 0);
+		CHECK_I64(p.got.end, RK_CHILD_SIGNALLED);
+		CHECK_I64(p.got.hung, SIGSEGV);
+		CHECK_I64(p.got.status, 128 + SIGSEGV);
+		CHECK(!p.got.left);
+		CHECK_STR(p.text, "crash\n");
+		probe_release(&p);
+	}
+}
+
+TEST(a_program_that_blocks_signals_has_not_crashed)
+{
+	struct probe p;
+
+	probe_init(&p, "block 1 block 2 block 3 block 4 block 5 block 6 block 7 block 8 block 10 "
+		       "sleep 2500 exit 3");
+	p.opt.output = no_output;
+	p.opt.quiet_ms = 300;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.status, 3);
+	CHECK_I64(p.got.hung, 0);
 	probe_release(&p);
 }
 
