@@ -36,10 +36,12 @@ struct rk_session_options {
 	const char *ranks; /* "0,8-15": other ranks run without the profiler */
 	uint64_t monitor_interval_ms, timeout_s;
 	bool force, keep_going, baseline, redact;
-	bool verdicts;         /* a preset with counters also collects those that verdicts need */
-	const char *root;      /* for tests: prefix of /sys and /opt */
-	char *const *argv;     /* the program and its arguments; ends with NULL */
-	uint64_t reserved[16]; /* 0 */
+	bool verdicts;     /* a preset with counters also collects those that verdicts need */
+	const char *root;  /* for tests: prefix of /sys and /opt */
+	char *const *argv; /* the program and its arguments; ends with NULL */
+	/* seconds from SIGTERM at the timeout to SIGKILL; 0: as long as the output grows */
+	uint64_t grace_s;
+	uint64_t reserved[15]; /* 0 */
 };
 
 struct rk_session;

@@ -174,7 +174,8 @@ class RkSessionOptions(Struct):
         ("verdicts", C.c_bool),
         ("root", C.c_char_p),
         ("argv", C.POINTER(C.c_char_p)),
-        ("reserved", C.c_uint64 * 16),
+        ("grace_s", C.c_uint64),
+        ("reserved", C.c_uint64 * 15),
     ]
 
 

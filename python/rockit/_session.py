@@ -122,7 +122,7 @@ def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
             made[name] = os.fsdecode(value)
         elif name in _FLAGS:
             made[name] = bool(value)
-        elif name in ("timeout", "monitor_interval_ms"):
+        elif name in ("timeout", "grace", "monitor_interval_ms"):
             made[name] = _whole(name, value)
     return made
 
@@ -149,6 +149,7 @@ def _planned(settings: Mapping[str, Any], tool: Optional[str]) -> C.c_void_p:
         argv=C.cast(argv, C.POINTER(C.c_char_p)),
         tool=_native.bytes_of(tool),
         timeout_s=settings.get("timeout", 0),
+        grace_s=settings.get("grace", 0),
         monitor_interval_ms=settings.get("monitor_interval_ms", 0),
     )
     for name in _LISTS + _TEXTS:
@@ -175,6 +176,7 @@ def plan(
     context_file: Optional[Path] = None,
     dir: Optional[Path] = None,
     timeout: Optional[float] = None,
+    grace: Optional[float] = None,
     monitor: Optional[Words] = None,
     monitor_interval_ms: Optional[int] = None,
     library_trace: Optional[Words] = None,
@@ -223,6 +225,7 @@ def run(
     context_file: Optional[Path] = None,
     dir: Optional[Path] = None,
     timeout: Optional[float] = None,
+    grace: Optional[float] = None,
     monitor: Optional[Words] = None,
     monitor_interval_ms: Optional[int] = None,
     library_trace: Optional[Words] = None,
@@ -243,8 +246,8 @@ def run(
 
     The program's failure is part of the result. Exceptions mean that rockit itself failed: unknown
     preset, no profiler, a directory in use; FileNotFoundError and PermissionError if the program
-    could not be started. `timeout` is in seconds per pass: first SIGTERM, then SIGKILL. Lists may
-    be texts with commas; of several tools the first installed one is used. `cwd`, `env`, `stdin`,
+    could not be started. `timeout` is in seconds per pass: first SIGTERM, then, `grace` seconds later
+    or when the output no longer grows, SIGKILL. Lists may be texts with commas; of several tools the first installed one is used. `cwd`, `env`, `stdin`,
     `stdout` and `stderr` apply to the program, as in subprocess.run(); `dir` stays relative to the
     caller's directory. ^C goes to the program; its output is collected before KeyboardInterrupt
     is raised.

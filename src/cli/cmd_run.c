@@ -23,7 +23,7 @@ struct settings {
 	struct rk_common common;
 	const char *preset, *traces, *counters, *input, *tool, *tool_version, *arch, *tool_args;
 	const char *context, *context_file, *dir, *monitor, *kernel_regex, *library_trace, *ranks;
-	uint64_t timeout, interval;
+	uint64_t timeout, grace, interval;
 	bool force, keep_going, baseline, html, redact, dry_run;
 	int then, format;
 };
@@ -57,6 +57,8 @@ static const struct rk_opt options[] = {
 	  RK_OPT_FLAG, AT(force) },
 	{ "timeout", 0, "S", "seconds per pass, then SIGTERM, then SIGKILL", RK_OPT_NUMBER,
 	  AT(timeout) },
+	{ "grace", 0, "S", "seconds before SIGKILL (default: while output grows, at most 900)",
+	  RK_OPT_NUMBER, AT(grace) },
 	{ "keep-going", 0, NULL, "continue with the next pass if one fails", RK_OPT_FLAG,
 	  AT(keep_going) },
 	{ "monitor", 0, "LIST", "power,vram,busy,clock,temp,energy, all or none", RK_OPT_TEXT,
@@ -246,6 +248,7 @@ static int run_run(int argc, char **argv)
 		.ranks = s.ranks,
 		.monitor_interval_ms = s.interval,
 		.timeout_s = s.timeout,
+		.grace_s = s.grace,
 		.force = s.force,
 		.keep_going = s.keep_going,
 		.baseline = s.baseline,

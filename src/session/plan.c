@@ -32,10 +32,13 @@ static char separator_of(const char *name)
 	return 0;
 }
 
-/* A variable of an earlier profiler, ROCPROF_*, that would leak into this one. */
+/*
+ * A variable of an earlier profiler, ROCPROF_*, that would leak into this one. Profilers only read
+ * ROCPROF_TMPDIR: it is the user's.
+ */
 static bool leaks(const char *entry)
 {
-	return strncmp(entry, "ROCPROF_", 8) == 0;
+	return strncmp(entry, "ROCPROF_", 8) == 0 && strncmp(entry, "ROCPROF_TMPDIR=", 15) != 0;
 }
 
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret)
@@ -384,6 +387,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	int rc;
 
 	p->timeout_ms = opt->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : opt->timeout_s * 1000;
+	p->grace_ms = opt->grace_s > UINT64_MAX / 1000 ? UINT64_MAX : opt->grace_s * 1000;
 	p->force = opt->force;
 	p->keep_going = opt->keep_going;
 	p->baseline = opt->baseline;

@@ -57,7 +57,7 @@ struct rk_plan {
 	char *dir, *raw_dir, *library_dir;
 	char *root; /* before /sys, for tests; NULL: none */
 	char *kernel_regex;
-	uint64_t timeout_ms;
+	uint64_t timeout_ms, grace_ms;
 	bool force, keep_going, baseline, redact;
 	struct rk_list unset;       /* names of inherited variables that are removed */
 	struct rk_list library_env; /* for the first pass alone */
@@ -81,7 +81,8 @@ void rk_request_release(struct rk_request *r);
 /* ---- the environment of a pass ---- */
 
 /*
- * Sets `set` over `base`, into *ret. ROCPROF_* of `base`, from an earlier profiler, are left out. Lists
+ * Sets `set` over `base`, into *ret. ROCPROF_* of `base`, from an earlier profiler, are left out,
+ * except ROCPROF_TMPDIR. Lists
  * of libraries and paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to. ROCKIT_* are replaced.
  * Any other variable of `base` keeps its value.
  */

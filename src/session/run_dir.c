@@ -464,7 +464,8 @@ int rk_run_dir_claim(const char *raw_dir, struct rk_error *err)
 		       (int)(strrchr(raw_dir, '/') - raw_dir), raw_dir);
 }
 
-int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes, struct rk_error *err)
+int rk_count_files(const char *path, bool hidden, uint64_t *ret_files, uint64_t *ret_bytes,
+		   struct rk_error *err)
 {
 	struct rk_walk w = { 0 };
 	struct stat st;
@@ -473,7 +474,7 @@ int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes, s
 	*ret_files = *ret_bytes = 0;
 	if (!rk_is_dir(path))
 		return 0;
-	rc = rk_walk_dir(path, &w, err);
+	rc = hidden ? rk_walk_all(path, &w, err) : rk_walk_dir(path, &w, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < w.n; i++) {

@@ -29,8 +29,10 @@ int rk_run_dir_make(const char *path, bool force, struct rk_error *err);
  */
 int rk_run_dir_claim(const char *raw_dir, struct rk_error *err);
 
-/* Regular files below `path` and their bytes; 0 when it is not there. */
-int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes,
+/*
+ * Regular files below `path` and their bytes, with or without hidden ones; 0 when it is not there.
+ */
+int rk_count_files(const char *path, bool hidden, uint64_t *ret_files, uint64_t *ret_bytes,
 		   struct rk_error *err);
 
 /* ---- claims: no two ranks use one file, one monitor per node ---- */

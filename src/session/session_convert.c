@@ -102,7 +102,7 @@ static int list_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_e
 {
 	struct rk_list ranks = { 0 };
 	uint64_t files = 0, bytes;
-	int rc = rk_count_files(p->raw_dir, &files, &bytes, err);
+	int rc = rk_count_files(p->raw_dir, false, &files, &bytes, err);
 
 	if (rc < 0)
 		return rc;
@@ -294,7 +294,7 @@ static void warn_no_kernels(struct rk_session *s)
 	for (size_t i = 0; i < s->plan->npasses; i++) {
 		const struct rk_pass_record *did = &s->record.passes[i];
 
-		if (did->disk_full || (did->ran && did->child.end != RK_CHILD_EXITED))
+		if (did->disk_full || did->refused || did->child.hung || did->child.killed)
 			return;
 	}
 	rk_session_warn(s, "no kernels recorded: the program launched none, or its workers ended "

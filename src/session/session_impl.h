@@ -28,6 +28,7 @@ struct rk_pass_record {
 	struct rk_child_result child;
 	uint64_t files, bytes; /* that the tool left */
 	bool disk_full;        /* when it ended */
+	bool refused;          /* the profiler did not start the program */
 };
 
 struct rk_record {

@@ -1,4 +1,5 @@
 /* session_passes.c - runs the program pass by pass. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -6,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "counters/counter_ask.h"
+#include "io/dirs.h"
 #include "io/output.h"
 #include "session/library_trace.h"
 #include "session/run_dir.h"
@@ -15,13 +17,45 @@ extern char **environ;
 
 enum { RENAMED_SHOWN = 4 };
 
+/* What happened after the SIGTERM of --timeout: the end of a sentence. */
+static void tell_grace(const struct rk_session *s, const struct rk_child_result *c, char *ret,
+		       size_t size)
+{
+	double seconds = (double)c->grace_ns / 1e9;
+
+	ret[0] = '\0';
+	if (!c->killed && seconds >= 1)
+		snprintf(ret, size, " and needed %.0f s to end", seconds);
+	else if (c->killed && c->writing)
+		snprintf(ret, size,
+			 " and killed after another %.0f s although it still wrote: the output is "
+			 "incomplete; --grace S allows more time",
+			 seconds);
+	else if (c->killed && !s->plan->grace_ms)
+		snprintf(ret, size,
+			 " and killed after another %.0f s, because it did not end and wrote "
+			 "nothing any more",
+			 seconds);
+	else if (c->killed)
+		snprintf(ret, size,
+			 " and killed after --grace %.0f s: what was not yet written is lost",
+			 seconds);
+}
+
 /* Warns when a process did not end normally. */
 static void tell_end(struct rk_session *s, const char *who, const struct rk_child_result *c)
 {
+	char grace[256];
+
+	tell_grace(s, c, grace, sizeof(grace));
 	if (c->end == RK_CHILD_TIMED_OUT)
 		rk_session_warn(s, "%s was stopped after %.0f s by --timeout%s", who,
-				(double)s->plan->timeout_ms / 1e3,
-				c->killed ? " (with SIGKILL)" : "");
+				(double)s->plan->timeout_ms / 1e3, grace);
+	else if (c->hung)
+		rk_session_warn(s,
+				"%s crashed by signal %d (%s) and hung in the handler of that "
+				"signal: ended by rockit; what was not yet written is lost",
+				who, c->hung, strsignal(c->hung));
 	else if (c->end == RK_CHILD_NOT_FOUND || c->end == RK_CHILD_NOT_EXECUTABLE)
 		rk_session_warn(s, "cannot run '%s': %s", who, strerror(c->exec_errno));
 	else if (c->signal)
@@ -31,37 +65,93 @@ static void tell_end(struct rk_session *s, const char *who, const struct rk_chil
 		rk_session_warn(s, "%s exited with status %d", who, c->status);
 }
 
-static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *set,
-		     int err_fd, struct rk_child_result *ret, struct rk_error *err)
+/* The size of what a pass has written, its spool files included. */
+static uint64_t output_of(void *arg)
 {
-	struct rk_child_options opt = {
-		.argv = argv->v, .timeout_ms = s->plan->timeout_ms, .out_fd = -1, .err_fd = err_fd
-	};
+	const struct rk_plan_pass *pass = arg;
+	uint64_t files, bytes = 0;
+
+	(void)rk_count_files(pass->dir, true, &files, &bytes, NULL);
+	return bytes;
+}
+
+/* `opt` has everything except the environment, which is ours with `set` over it. */
+static int run_child(struct rk_child_options *opt, const struct rk_list *set,
+		     struct rk_child_result *ret, struct rk_error *err)
+{
 	struct rk_list env = { 0 };
 	static char *none[] = { NULL };
 	int rc;
 
 	rk_env_make(environ, set, &env);
-	opt.envp = env.n ? env.v : none;
+	opt->envp = env.n ? env.v : none;
 	if (env.bad)
 		rc = rk_fail_nomem(err);
 	else
-		rc = rk_child_run(&opt, ret, err);
+		rc = rk_child_run(opt, ret, err);
 	rk_list_release(&env);
 	return rc;
 }
 
 int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err)
 {
-	return run_child(s, &s->plan->want.command, &s->plan->want.env, -1, ret, err);
+	struct rk_child_options opt = { .argv = s->plan->want.command.v,
+					.timeout_ms = s->plan->timeout_ms,
+					.grace_ms = s->plan->grace_ms,
+					.out_fd = -1,
+					.err_fd = -1 };
+
+	return run_child(&opt, &s->plan->want.env, ret, err);
+}
+
+/*
+ * PC sampling that the GPU or its driver does not support ends rocprofv3 before the program has
+ * started, with the same status as a failure of the program. The same options with 'true' tell one
+ * from the other.
+ */
+static bool refuses_pc(const struct rk_session *s, const struct rk_plan_pass *pass)
+{
+	enum { PROBE_MS = 60000 };
+	const struct rk_list *argv = &pass->how.argv;
+	struct rk_child_options opt = { .timeout_ms = PROBE_MS };
+	struct rk_child_result did = { 0 };
+	struct rk_list probe = { 0 };
+	bool refused = false;
+
+	for (size_t i = 0; i + s->plan->want.command.n < argv->n; i++)
+		rk_list_add(&probe, argv->v[i]);
+	rk_list_add(&probe, "true");
+	opt.argv = probe.v;
+	opt.out_fd = opt.err_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (!probe.bad && opt.out_fd >= 0 && run_child(&opt, &pass->how.env, &did, NULL) == 0)
+		refused = did.status != 0;
+	if (opt.out_fd >= 0)
+		close(opt.out_fd);
+	rk_list_release(&probe);
+	return refused;
+}
+
+/* Removes spool files that nobody needs, or says where they are. */
+static void end_spool(struct rk_session *s, const struct rk_plan_pass *pass,
+		      const struct rk_pass_record *did)
+{
+	uint64_t files = 0, bytes;
+
+	if (!pass->how.spool || rk_count_files(pass->how.spool, true, &files, &bytes, NULL) < 0)
+		return;
+	if (files && (did->child.status || !did->files))
+		rk_session_warn(s, "unfinished records of %s are kept in '%s'", s->plan->tool->name,
+				pass->how.spool);
+	else
+		rk_remove_tree(pass->how.spool, NULL);
 }
 
 static void tell_output(struct rk_session *s, size_t i)
 {
 	const struct rk_pass_record *did = &s->record.passes[i];
 
-	/* with a full disk, there is no telling why */
-	if (did->files || did->disk_full)
+	/* the reason was already given */
+	if (did->files || did->disk_full || did->refused || did->child.hung || did->child.killed)
 		return;
 	if (s->plan->tool->library)
 		rk_session_warn(s, "the collector was never loaded: %s", s->plan->tool->not_loaded);
@@ -82,13 +172,20 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	const struct rk_tool_file *input = &pass->how.file;
 	struct rk_pass_record *did = &s->record.passes[i];
 	const char *log = i ? NULL : rk_library_stderr_copy(p->want.libraries);
+	struct rk_child_options opt = { .argv = pass->how.argv.v,
+					.timeout_ms = p->timeout_ms,
+					.grace_ms = p->grace_ms,
+					.out_fd = -1,
+					.err_fd = -1,
+					.arg = &p->passes[i] };
 	struct rk_stderr_split *split = NULL;
 	struct rk_error lost = { 0 };
 	char *path = NULL, who[512];
 	struct statvfs fs;
 	int rc;
 
-	if ((rc = rk_make_dirs(pass->dir, err)) < 0)
+	if ((rc = rk_make_dirs(pass->dir, err)) < 0 ||
+	    (pass->how.spool && (rc = rk_make_dirs(pass->how.spool, err)) < 0))
 		return rc;
 	if (input->path &&
 	    (rc = rk_write_file(input->path, input->text, strlen(input->text), err)) < 0)
@@ -101,9 +198,12 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 		rk_free(path);
 		if (rc < 0)
 			return rc;
+		opt.err_fd = rk_stderr_split_fd(split);
 	}
-	rc = run_child(s, &pass->how.argv, &pass->how.env, split ? rk_stderr_split_fd(split) : -1,
-		       &did->child, err);
+	/* our own collectors write as they go and have no handlers */
+	if (!p->tool->library)
+		opt.output = output_of;
+	rc = run_child(&opt, &pass->how.env, &did->child, err);
 	if (rk_stderr_split_stop(split, &lost) < 0)
 		rk_session_warn(s, "%s", lost.message);
 	if (rc < 0)
@@ -118,22 +218,30 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 			 p->tool->name, pass->what);
 	else
 		snprintf(who, sizeof(who), "%.400s under %s", p->want.command.v[0], p->tool->name);
-	tell_end(s, who, &did->child);
-	/* a file that could not be written to its end looks like a damaged one */
-	if (statvfs(pass->dir, &fs) == 0 && fs.f_blocks &&
-	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1)) {
-		did->disk_full = true;
-		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete",
-				pass->dir, p->tool->name);
-	}
-
-	rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
+	rc = rk_count_files(pass->dir, false, &did->files, &did->bytes, err);
 	if (rc < 0)
 		return rc;
 	/* The input file that we wrote is not its output. */
 	if (input->path && did->files && !strncmp(input->path, pass->dir, strlen(pass->dir))) {
 		did->files--;
 		did->bytes -= strlen(input->text);
+	}
+	did->refused = pass->how.pc && did->child.status && !did->child.signal && !did->files &&
+		       refuses_pc(s, pass);
+	if (did->refused)
+		rk_session_warn(s,
+				"%s refused PC sampling, so the program was not run: this GPU, "
+				"its driver or these settings do not support it",
+				p->tool->name);
+	else
+		tell_end(s, who, &did->child);
+	end_spool(s, pass, did);
+	/* a file that could not be written to its end looks like a damaged one */
+	if (statvfs(pass->dir, &fs) == 0 && fs.f_blocks &&
+	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1)) {
+		did->disk_full = true;
+		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete",
+				pass->dir, p->tool->name);
 	}
 	tell_output(s, i);
 	return 0;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "tool/tool_impl.h"
 
 /* ---- PC sampling: what a chip and a release support ---- */
@@ -256,6 +257,15 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 					 "has all kernels");
 	put_formats(v, want, ret);
 	put_names(v, want, ret);
+	/*
+	 * Without this variable it spools records to .rocprofv3 in the working directory, whatever
+	 * -d says, leaves files there, and hangs where that cannot be written.
+	 */
+	ret->spool = rk_strf("%s/.spool", want->dir);
+	if (ret->spool)
+		rk_list_set(&ret->env, "ROCPROF_TMPDIR", ret->spool);
+	else
+		ret->env.bad = true;
 	return rk_tool_finish(ret, want, "--", err);
 }
 

@@ -75,6 +75,7 @@ struct rk_tool_command {
 	struct rk_list argv;      /* argv[0] is the tool's path as given */
 	struct rk_list env;       /* NAME=VALUE, added to the inherited environment */
 	struct rk_tool_file file; /* an input file for it; path NULL: none */
+	char *spool;              /* a folder for its temporary files; NULL: it needs none */
 	unsigned delivers;        /* the traces of want->traces that this tool and version have */
 	bool counters, pc;        /* whether it delivers counters and PC samples, if wanted */
 	struct rk_list instead;   /* counters collected in place of those wanted; empty: the same */

@@ -89,6 +89,7 @@ void rk_tool_command_release(struct rk_tool_command *c)
 	rk_list_release(&c->instead);
 	rk_free(c->file.path);
 	rk_free(c->file.text);
+	rk_free(c->spool);
 	*c = (struct rk_tool_command){ 0 };
 }
 

@@ -178,8 +178,85 @@ def a_program_that_hangs_is_ended_by_the_timeout_and_its_files_are_kept(place):
 @test
 def one_that_ignores_sigterm_is_killed(place):
     place.rocm("7.0")
-    run = place.run("--timeout", "1", app=("sh", "-c", "trap '' TERM; sleep 60 & wait; sleep 60"))
+    run = place.run("--timeout", "1", "--grace", "2",
+                    app=("sh", "-c", "trap '' TERM; sleep 60 & wait; sleep 60"))
     assert run.status in (137, 143), (run.status, run.err)
+    assert "killed after --grace 2 s" in run.err, run.err
+
+
+@test
+def a_profiler_that_still_writes_after_the_timeout_is_waited_for(place):
+    place.rocm("7.0")
+    run = place.run("--timeout", "1", "-t", "kernel", app=("sleep", "60"),
+                    ROCKIT_SIM_FAULT="slow-write")
+    assert run.status == 143, (run.status, run.err)
+    assert re.search(r"by --timeout and needed 1\d s to end", run.err), run.err
+    assert "launched none" not in run.err, run.err
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+
+
+@test
+def a_profiler_that_is_killed_while_it_writes_is_not_blamed_on_the_program(place):
+    place.rocm("7.0")
+    run = place.run("--timeout", "1", "--grace", "2", "-t", "kernel", app=("sleep", "60"),
+                    ROCKIT_SIM_FAULT="slow-write")
+    assert run.status == 137, (run.status, run.err)
+    assert "killed after --grace 2 s: what was not yet written is lost" in run.err, run.err
+    assert "launched none" not in run.err and "no GPU call" not in run.err, run.err
+
+
+@test
+def a_profiler_that_hangs_after_a_crash_is_ended(place):
+    place.rocm("7.0")
+    run = place.run("--grace", "2", app=("sh", "-c", "kill -SEGV $$"),
+                    ROCKIT_SIM_FAULT="hang-after-crash")
+    assert run.status == 128 + signal.SIGSEGV, (run.status, run.err)
+    assert "crashed by signal 11" in run.err and "ended by rockit" in run.err, run.err
+    assert run.json["passes"][0]["signal"] == signal.SIGSEGV
+
+
+@test
+def a_refused_pc_sampling_is_not_blamed_on_the_program(place):
+    place.rocm("7.0")
+    run = place.run("-p", "pc_sampling", ROCKIT_SIM_ARCH="gfx90a")
+    assert run.status == 1 and "refused PC sampling" in run.err, (run.status, run.err)
+    assert "exited with status" not in run.err and "launched none" not in run.err, run.err
+    run = place.run("-p", "pc_sampling", app=("sh", "-c", "exit 3"), name="program")
+    assert run.status == 3 and "exited with status 3" in run.err, (run.status, run.err)
+
+
+@test
+def spool_files_are_in_the_run_and_not_in_the_working_directory(place):
+    for version in VERSIONS:
+        place.rocm(version)
+        run = place.run("-t", "kernel", "-c", "SQ_WAVES", name=f"r-{version}")
+        assert run.status == 0 and run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+        assert not (place.path / ".rocprofv3").exists(), version
+        assert not list(run.dir.rglob(".spool")), version
+    run = place.run(app=("sh", "-c", "kill -KILL $$"), name="killed")
+    spool = run.dir / "rocprof_raw" / ".spool"
+    assert list(spool.rglob("*.dat")), list(run.dir.rglob("*"))
+    assert f"kept in '{spool}'" in run.err, run.err
+
+
+@test
+def a_working_directory_that_cannot_be_written_is_fine(place):
+    place.rocm("7.0")
+    done = subprocess.run([ROCKIT, "run", "--arch", "gfx942", "-d", str(place.path / "r"), "--",
+                           "true"], cwd="/proc", capture_output=True, text=True, env=place.env(),
+                          timeout=180)
+    run = Run(done, place.path / "r")
+    assert run.status == 0 and run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+
+
+@test
+def a_spool_directory_of_the_user_is_used(place):
+    place.rocm("7.0")
+    own = place.path / "own"
+    own.mkdir()
+    run = place.run("-c", "SQ_WAVES", ROCPROF_TMPDIR=str(own))
+    assert run.status == 0 and "ROCPROF_TMPDIR is already set" in run.err, run.err
+    assert list(own.rglob("*.dat")) and not list(run.dir.rglob(".spool")), run.err
 
 
 @test

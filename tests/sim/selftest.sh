@@ -133,7 +133,8 @@ check "7.0: values have six decimals" grep -q '"SQ_WAVES",6008.000000' "$(file c
 for version in 7.0.0 7.13.0; do
 	v3=$(bin "$version")/rocprofv3
 	expect 0 "$v3" --sys-trace --pmc SQ_WAVES GRBM_COUNT -- true
-	check "$version: the default is rocpd" [ "$(files)" -eq 1 ]
+	check "$version: the default is rocpd" [ "$(find w -type f ! -name '*.dat' | wc -l)" -eq 1 ]
+	check "$version: ... and spooled values stay" [ -n "$(file -counter_values.dat)" ]
 	check "$version: under host and pid" [ -n "$(find w -path "*/$(hostname)/*_results.db")" ]
 	check "$version: rockit reads the database" rows 6
 	check "$version: counters too" table counters 12

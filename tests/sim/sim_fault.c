@@ -17,6 +17,8 @@
  *	exit-nonzero          the tool fails although the application did not
  *	traceback             a Python traceback before the application starts
  *	no-numpy              6.3 only: the script's import of numpy fails
+ *	slow-write            the files are written in 12 s, growing all the time
+ *	hang-after-crash      after a segmentation fault of the application it never ends
  */
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ static const char *const known[] = {
 	"counters-zero",  "unsorted",        "negative-times",
 	"extra-dispatch", "no-output",       "same-name",
 	"glog-noise",     "exit-nonzero",    "traceback",
-	"no-numpy",
+	"no-numpy",       "slow-write",      "hang-after-crash",
 };
 
 static const struct words *asked(void)

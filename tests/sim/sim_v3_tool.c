@@ -1,10 +1,12 @@
 /* sim_v3_tool.c - what rocprofv3's library does inside the application, from the environment. */
+#include <fcntl.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -381,19 +383,41 @@ static void record_workers(struct tool *t, const struct app_end *end, char *cons
 	}
 }
 
-/* The file records are kept in while the application runs; a killed one leaves it behind. */
-static const char *spool_begin(char *const *argv)
+static void never_ends(int sig)
+{
+	(void)sig;
+	for (;;)
+		pause();
+}
+
+/* The handler waits for a lock that its own thread has. */
+static _Noreturn void hang_in_handler(int sig)
+{
+	signal(sig, never_ends);
+	raise(sig);
+	exit(120);
+}
+
+/*
+ * The files records are kept in while the application runs, in the working directory whatever -d
+ * says. A killed application leaves them behind, and counters always do.
+ */
+static const char *spool_begin(const struct tool *t, char *const *argv)
 {
 	const char *folder = getenv("ROCPROF_TMPDIR");
 	const char *path;
+	int fd;
 
-	if (!folder)
-		folder = getenv("ROCPROF_OUTPUT_PATH");
-	folder = expand_keys(folder && *folder ? folder : ".", argv);
-	path = print_text("%s/.rocprofv3/%d-%d-kernel_dispatch.dat", folder, (int)getppid(),
-			  (int)getpid());
-	text_bytes(file_new(path), "\1\0\0\0", 4);
-	files_write(NULL);
+	folder = print_text("%s/.rocprofv3", expand_keys(folder && *folder ? folder : ".", argv));
+	mkdir(folder, 0777);
+	path = print_text("%s/%d-%d-%s.dat", folder, (int)getppid(), (int)getpid(),
+			  t->counting ? "counter_values" : "kernel_dispatch");
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0 || write(fd, "\1\0\0\0", 4) != 4) {
+		glog('F', "tmp_file.cpp:61", "Error opening temporary file: %s", path);
+		hang_in_handler(SIGABRT);
+	}
+	close(fd);
 	return path;
 }
 
@@ -401,15 +425,29 @@ static void spool_end(const char *path)
 {
 	char *folder = copy_text(path);
 
-	unlink(path);
+	if (!strstr(path, "counter_values"))
+		unlink(path);
 	*strrchr(folder, '/') = '\0';
 	rmdir(folder);
+}
+
+/* A large trace takes long to write. */
+static void write_slowly(void)
+{
+	const char *path = print_text("%s/part", getenv("ROCPROF_OUTPUT_PATH"));
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	char block[4096] = { 0 };
+
+	for (int i = 0; i < 24 && write(fd, block, sizeof(block)) > 0; i++)
+		usleep(500000);
+	close(fd);
+	unlink(path);
 }
 
 void tool_run(char *const *argv)
 {
 	struct tool t = tool_read();
-	const char *spool = t.kernel || t.counting ? spool_begin(argv) : NULL;
+	const char *spool = t.kernel || t.counting ? spool_begin(&t, argv) : NULL;
 	struct app_end end = app_run(argv);
 
 	if (end.exec_errno) {
@@ -417,7 +455,11 @@ void tool_run(char *const *argv)
 			spool_end(spool);
 		v3_not_started(argv, end.exec_errno);
 	}
+	if (end.signal == SIGSEGV && fault("hang-after-crash"))
+		hang_in_handler(SIGSEGV);
 	if (app_could_write(&end)) {
+		if (fault("slow-write"))
+			write_slowly();
 		if (sim.ranks || fault("same-name"))
 			record_workers(&t, &end, argv);
 		else
