@@ -28,6 +28,20 @@ function(rockit_collector name)
   endif()
 endfunction()
 
+# Follows ROCTx ranges for rocprofv3 (librockit-range.so); needs nothing of ROCm. The tests have a
+# stand-in for ROCTx that prints what it is called for, and a program that calls it.
+if(TARGET rockit_recorder)
+  rockit_collector(rockit-range collectors/range/range.c)
+  target_link_libraries(rockit-range PRIVATE ${CMAKE_DL_LIBS})
+  install(TARGETS rockit-range LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rockit)
+endif()
+if(ROCKIT_TESTS AND TARGET rockit-range)
+  add_library(fake-roctx SHARED tests/tools/range/fake_roctx.c)
+  add_executable(range-app tests/tools/range/range_app.c)
+  target_link_libraries(fake-roctx PRIVATE rockit_flags)
+  target_link_libraries(range-app PRIVATE rockit_flags fake-roctx Threads::Threads)
+endif()
+
 # The recorder is tested in the programs of the tests.
 foreach(program recorder-probe rockit-unit)
   if(TARGET ${program} AND TARGET rockit_recorder)

@@ -41,7 +41,18 @@ struct rk_session_options {
 	char *const *argv; /* the program and its arguments; ends with NULL */
 	/* seconds from SIGTERM at the timeout to SIGKILL; 0: as long as the output grows */
 	uint64_t grace_s;
-	uint64_t reserved[15]; /* 0 */
+	/*
+	 * For rocprofv3; a release that lacks one of them, or forbids it together with another, is
+	 * RK_E_USAGE. `attach_pid`: record this running process; argv must be NULL or empty.
+	 * `spm`: counters to stream, "SQ_WAVES,TCC_HIT". `replay`: "kernel" repeats kernels for
+	 * counters, "application" (default) the program. `range`: record only in ROCTx ranges of
+	 * this name. `delay_s`, `duration_s`: record only this window. `thread_trace`: the
+	 * instructions of waves.
+	 */
+	const char *spm, *replay, *range;
+	uint64_t attach_pid, delay_s, duration_s;
+	bool thread_trace;
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_session;

@@ -175,7 +175,14 @@ class RkSessionOptions(Struct):
         ("root", C.c_char_p),
         ("argv", C.POINTER(C.c_char_p)),
         ("grace_s", C.c_uint64),
-        ("reserved", C.c_uint64 * 15),
+        ("spm", C.c_char_p),
+        ("replay", C.c_char_p),
+        ("range", C.c_char_p),
+        ("attach_pid", C.c_uint64),
+        ("delay_s", C.c_uint64),
+        ("duration_s", C.c_uint64),
+        ("thread_trace", C.c_bool),
+        ("reserved", C.c_uint64 * 8),
     ]
 
 

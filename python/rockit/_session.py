@@ -18,7 +18,7 @@ from ._run import open as _open
 
 Words = Union[str, Sequence[str]]
 
-_LISTS = ("traces", "counters", "monitor", "library_trace", "ranks")
+_LISTS = ("traces", "counters", "spm", "monitor", "library_trace", "ranks")
 _TEXTS = (
     "preset",
     "tool_version",
@@ -28,8 +28,10 @@ _TEXTS = (
     "context_file",
     "dir",
     "kernel_regex",
+    "replay",
+    "range",
 )
-_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts")
+_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts", "thread_trace")
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
             made[name] = os.fsdecode(value)
         elif name in _FLAGS:
             made[name] = bool(value)
-        elif name in ("timeout", "grace", "monitor_interval_ms"):
+        elif name in ("timeout", "grace", "delay", "duration", "monitor_interval_ms"):
             made[name] = _whole(name, value)
     return made
 
@@ -150,6 +152,8 @@ def _planned(settings: Mapping[str, Any], tool: Optional[str]) -> C.c_void_p:
         tool=_native.bytes_of(tool),
         timeout_s=settings.get("timeout", 0),
         grace_s=settings.get("grace", 0),
+        delay_s=settings.get("delay", 0),
+        duration_s=settings.get("duration", 0),
         monitor_interval_ms=settings.get("monitor_interval_ms", 0),
     )
     for name in _LISTS + _TEXTS:
@@ -181,6 +185,12 @@ def plan(
     monitor_interval_ms: Optional[int] = None,
     library_trace: Optional[Words] = None,
     kernel_regex: Optional[str] = None,
+    spm: Optional[Words] = None,
+    replay: Optional[str] = None,
+    range: Optional[str] = None,
+    delay: Optional[float] = None,
+    duration: Optional[float] = None,
+    thread_trace: bool = False,
     ranks: Optional[Words] = None,
     force: bool = False,
     keep_going: bool = False,
@@ -230,6 +240,12 @@ def run(
     monitor_interval_ms: Optional[int] = None,
     library_trace: Optional[Words] = None,
     kernel_regex: Optional[str] = None,
+    spm: Optional[Words] = None,
+    replay: Optional[str] = None,
+    range: Optional[str] = None,
+    delay: Optional[float] = None,
+    duration: Optional[float] = None,
+    thread_trace: bool = False,
     ranks: Optional[Words] = None,
     force: bool = False,
     keep_going: bool = False,

@@ -17,15 +17,17 @@
 enum then { THEN_NOTHING, THEN_REPORT, THEN_METRICS };
 
 static const char *const then_words[] = { "nothing", "report", "metrics", NULL };
+static const char *const replays[] = { "application", "kernel", NULL };
 static const char *const formats[] = { "text", "json", NULL };
 
 struct settings {
 	struct rk_common common;
 	const char *preset, *traces, *counters, *input, *tool, *tool_version, *arch, *tool_args;
 	const char *context, *context_file, *dir, *monitor, *kernel_regex, *library_trace, *ranks;
-	uint64_t timeout, grace, interval;
-	bool force, keep_going, baseline, html, redact, dry_run;
-	int then, format;
+	const char *spm, *range;
+	uint64_t timeout, grace, interval, attach, delay, duration;
+	bool force, keep_going, baseline, html, redact, dry_run, att;
+	int then, format, replay;
 };
 
 static const struct rk_opt options[] = {
@@ -67,6 +69,20 @@ static const struct rk_opt options[] = {
 	  AT(interval) },
 	{ "kernel-regex", 0, "RE", "collect counters only of matching kernels", RK_OPT_TEXT,
 	  AT(kernel_regex) },
+	{ "attach", 0, "PID", "record a running process (rocprofv3 since ROCm 7.1)", RK_OPT_NUMBER,
+	  AT(attach) },
+	{ "delay", 0, "S", "start recording after this many seconds (since 6.4)", RK_OPT_NUMBER,
+	  AT(delay) },
+	{ "duration", 0, "S", "record for this many seconds (since 6.4)", RK_OPT_NUMBER,
+	  AT(duration) },
+	{ "range", 0, "NAME", "record only in ROCTx ranges of this name (since 7.0)", RK_OPT_TEXT,
+	  AT(range) },
+	{ "replay", 0, "WHAT", "for counters, repeat each kernel (since 10.1) or the application",
+	  RK_OPT_CHOICE, AT(replay), replays },
+	{ "spm", 0, "LIST", "hardware counters to stream while kernels run (since 7.14)",
+	  RK_OPT_TEXT, AT(spm) },
+	{ "att", 0, NULL, "trace the instructions of waves in another pass (since 7.0)",
+	  RK_OPT_FLAG, AT(att) },
 	{ "library-trace", 0, "LIST", "rocblas,hipblaslt,miopen,rccl, or none", RK_OPT_TEXT,
 	  AT(library_trace), rk_offer_libraries },
 	{ "ranks", 0, "LIST", "profile only these ranks (0,8-15); run the others without profiler",
@@ -220,7 +236,7 @@ static int run_run(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	if (!n)
+	if (!n && !s.attach)
 		return say_misuse("run", "no program given; usage: rockit run [options] -- CMD "
 					 "ARGS");
 	if (s.counters && s.input)
@@ -254,6 +270,13 @@ static int run_run(int argc, char **argv)
 		.baseline = s.baseline,
 		.redact = s.redact,
 		.verdicts = s.then == THEN_METRICS,
+		.spm = s.spm,
+		.replay = replays[s.replay],
+		.range = s.range,
+		.attach_pid = s.attach,
+		.delay_s = s.delay,
+		.duration_s = s.duration,
+		.thread_trace = s.att,
 		.root = getenv("ROCKIT_SYSFS_ROOT"),
 		.argv = argv,
 	};
@@ -277,7 +300,7 @@ static int run_run(int argc, char **argv)
 const struct rk_command cmd_run = {
 	.name = "run",
 	.summary = "run a program under the installed profiler",
-	.usage = "-- CMD ARGS",
+	.usage = "-- CMD ARGS | --attach PID",
 	.options = options,
 	.foreign = rk_rocprof_options,
 	.program = true,

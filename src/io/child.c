@@ -229,8 +229,11 @@ static void pass_on(struct watch *w, int sig)
 	/*
 	 * Once it is reaped, its pid may belong to another process, unless the group still exists.
 	 */
-	if (!w->ended || rk_child_group_runs(w->ret->pid))
-		kill(-w->ret->pid, sig);
+	if (w->ended && !rk_child_group_runs(w->ret->pid))
+		return;
+	if (w->opt->interrupt && (sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT))
+		sig = SIGINT;
+	kill(-w->ret->pid, sig);
 }
 
 /* ---- how it ends ---- */

@@ -22,6 +22,8 @@ struct rk_child_options {
 	uint64_t (*output)(void *arg);
 	uint64_t quiet_ms, most_ms;
 	int out_fd, err_fd; /* its stdout and stderr; -1: ours. Not closed */
+	/* SIGTERM, SIGHUP and SIGQUIT for us reach it as SIGINT, the only one that it ends well by. */
+	bool interrupt;
 	/* Called ten times a second from the waiting thread; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
 	void *arg; /* of both */

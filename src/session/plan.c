@@ -157,13 +157,22 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		.traces = pass->traces,
 		.stats = p->want.stats && !pass->counters.n,
 		.counters = p->tool->one_run ? &p->own_counters : &pass->counters,
-		.pc = p->want.pc_wanted && !pass->counters.n ? &p->want.pc : NULL,
+		.pc = p->want.pc_wanted && &p->passes[0] == pass ? &p->want.pc : NULL,
 		.kernel_regex = p->kernel_regex,
 		.arch = p->arch,
 		.dir = pass->dir,
 		.rank_key = p->rank_key,
 		.extra = &p->want.tool_args,
 		.app = &p->want.command,
+		.groups = pass->groups,
+		.ngroups = pass->ngroups,
+		.spm = pass->spm ? &p->spm : NULL,
+		.thread_trace = pass->thread_trace,
+		.attach_pid = p->attach_pid,
+		.delay_s = p->delay_s,
+		.duration_s = p->duration_s,
+		.range = p->range,
+		.range_library = p->range_library,
 	};
 	const struct rk_list *notes = &pass->how.notes;
 	struct rk_list kept = { 0 };
@@ -239,12 +248,60 @@ static void note_output_options(struct rk_plan *p)
 					     moves[k], p->tool->name);
 }
 
+/* Distributes the packed counters over `passes`, those of a replaying tool over one. */
+static int share_counters(struct rk_plan *p, struct rk_plan_pass *passes, struct rk_error *err)
+{
+	const struct rk_counter_plan *c = p->counters;
+	bool replay = p->asks & RK_ASK_REPLAY;
+	bool together = replay || p->tool->replays || p->tool->one_run;
+
+	if (replay) {
+		passes->groups = rk_calloc(c->npasses, sizeof(*passes->groups));
+		if (!passes->groups)
+			return rk_fail_nomem(err);
+		passes->ngroups = c->npasses;
+	}
+	for (size_t i = 0; i < c->npasses; i++) {
+		struct rk_plan_pass *pass = &passes[together ? 0 : i];
+		struct rk_list *l = p->tool->one_run ? &p->own_counters : &pass->counters;
+
+		if (!p->tool->one_run)
+			pass->traces = RK_TRACE_KERNEL;
+		/* a counter that two groups measure is one counter of the pass */
+		for (size_t k = 0; k < c->passes[i].n; k++) {
+			if (together)
+				rk_list_add_once(l, c->passes[i].counters[k]);
+			else
+				rk_list_add(l, c->passes[i].counters[k]);
+			if (replay)
+				rk_list_add(&pass->groups[i], c->passes[i].counters[k]);
+		}
+		if (l->bad || (replay && pass->groups[i].bad))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static const char *what_of(const struct rk_plan *p, const struct rk_plan_pass *pass)
+{
+	if (pass->ngroups > 1)
+		return "counters, by kernel replay";
+	if (pass->counters.n)
+		return "counters";
+	if (pass->spm)
+		return "streamed counters";
+	if (pass->thread_trace)
+		return "thread trace";
+	return p->want.pc_wanted ? "PC samples and trace" : "trace";
+}
+
 static int plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	size_t npacked = p->counters ? p->counters->npasses : 0;
-	size_t ncounters = p->tool->replays && npacked ? 1 : npacked;
-	bool alone = p->tool->one_run;
-	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
+	bool together = p->tool->replays || p->asks & RK_ASK_REPLAY;
+	size_t ncounters = together && npacked ? 1 : npacked;
+	bool alone = p->tool->one_run, att = p->asks & RK_ASK_ATT;
+	bool trace = p->want.traces || p->want.pc_wanted || !(ncounters || p->spm.n || att);
 	size_t at = 0;
 	int rc = plan_libraries(p, err);
 
@@ -256,51 +313,167 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 		p->want.traces = RK_TRACE_KERNEL;
 		rk_list_add(&p->notes, "nothing else to collect: tracing kernels");
 	}
-	if (!trace && !alone)
+	if (!trace && !alone && att && !ncounters && !p->spm.n)
+		rk_list_add(&p->notes,
+			    "only a thread trace is collected, which slows kernels down; -t kernel "
+			    "adds a pass for times");
+	else if (!trace && !alone)
 		rk_list_add(&p->notes,
 			    "only counters are collected, so kernel times include counter "
 			    "overhead; -t kernel adds a pass for times");
 	note_output_options(p);
 
-	p->npasses = alone ? 1 : (size_t)trace + ncounters;
+	p->npasses = alone ? 1 : (size_t)trace + ncounters + (p->spm.n > 0) + att;
+	if (p->attach_pid && p->npasses > 1)
+		return rk_fail(err, RK_E_USAGE,
+			       "--attach makes one pass, but this request needs %zu: ask for "
+			       "traces, or for counters that fit into one pass, not for both",
+			       p->npasses);
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
 	if (!p->passes)
 		return rk_fail_nomem(err);
 	if (trace || alone)
 		p->passes[at++].traces = p->want.traces;
-	for (size_t i = 0; i < npacked; i++) {
-		const struct rk_counter_pass *c = &p->counters->passes[i];
-		struct rk_list *l = &p->own_counters;
-
-		if (!alone && (i == 0 || !p->tool->replays))
-			p->passes[at++].traces = RK_TRACE_KERNEL;
-		if (!alone)
-			l = &p->passes[at - 1].counters;
-		for (size_t k = 0; k < c->n; k++)
-			rk_list_add(l, c->counters[k]);
+	if (npacked && (rc = share_counters(p, &p->passes[alone ? 0 : at], err)) < 0)
+		return rc;
+	at += ncounters;
+	/* Kernels are traced where no other pass does it. */
+	if (p->spm.n) {
+		p->passes[at].spm = true;
+		p->passes[at++].traces = RK_TRACE_KERNEL;
 	}
-	if (p->own_counters.bad)
-		return rk_fail_nomem(err);
+	if (att) {
+		p->passes[at].thread_trace = true;
+		p->passes[at].traces = at ? 0 : RK_TRACE_KERNEL;
+	}
 
 	for (size_t i = 0; i < p->npasses; i++) {
 		struct rk_plan_pass *pass = &p->passes[i];
 
-		pass->what = "trace";
-		if (pass->counters.n)
-			pass->what = "counters";
-		else if (p->want.pc_wanted)
-			pass->what = "PC samples and trace";
+		pass->what = what_of(p, pass);
 		/* a folder of its own when there are several */
 		if (p->npasses > 1)
 			pass->dir = rk_strf("%s/pass_%zu", p->raw_dir, i + 1);
 		else
 			pass->dir = rk_strdup(p->raw_dir);
-		if (!pass->dir || pass->counters.bad)
+		if (!pass->dir)
 			return rk_fail_nomem(err);
 		rc = make_pass(p, i, err);
 		if (rc < 0)
 			return rc;
 	}
+	return 0;
+}
+
+/* ---- options that only rocprofv3 has ---- */
+
+/* Streaming is for the registers themselves; a derived counter is computed from several. */
+static int plan_spm(const char *names, struct rk_plan *p, struct rk_error *err)
+{
+	rk_list_split(&p->spm, names, ", ");
+	if (p->spm.bad)
+		return rk_fail_nomem(err);
+	if (!p->spm.n)
+		return rk_fail(err, RK_E_USAGE, "--spm needs the names of counters");
+	/* of a chip that we do not know, rocprofv3 knows more */
+	for (size_t i = 0; rk_counters_arch_find(p->arch) && i < p->spm.n; i++) {
+		const struct rk_counter *c = rk_counters_find(p->arch, p->spm.v[i]);
+
+		if (!c)
+			return rk_fail(
+				err, RK_E_USAGE,
+				"unknown counter '%s' of %s in --spm, which takes names and no "
+				"sets; see 'rockit counters --arch %s'",
+				p->spm.v[i], p->arch, p->arch);
+		if (c->derived)
+			return rk_fail(
+				err, RK_E_USAGE,
+				"--spm cannot stream '%s': it is derived from other counters",
+				c->name);
+	}
+	return 0;
+}
+
+/* The collector that follows ranges; a plan for another machine does not need it. */
+static int plan_range(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_bytes path;
+	int rc = 0;
+
+	if (!opt->range[0])
+		return rk_fail(err, RK_E_USAGE, "--range needs the name of a ROCTx range");
+	rk_bytes_init(&path, 1 << 16);
+	if (rk_collector_find(RK_RANGE_LIBRARY, &path))
+		p->range_library = rk_strdup(rk_bytes_str(&path));
+	else if (opt->tool_version)
+		p->range_library = rk_strdup(RK_RANGE_LIBRARY);
+	else if (!path.bad)
+		rc = rk_fail(err, RK_E_UNSUPPORTED,
+			     RK_RANGE_LIBRARY " not found beside the rockit command or in its lib "
+					      "directory: this rockit was built without it");
+	p->range = rk_strdup(opt->range);
+	if (rc == 0 && (!p->range || !p->range_library))
+		rc = rk_fail_nomem(err);
+	rk_bytes_release(&path);
+	return rc;
+}
+
+static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	const unsigned known = RK_ASK_COUNTERS | RK_ASK_PC;
+	const struct {
+		bool asked;
+		unsigned bit;
+	} asks[] = {
+		{ p->want.counters[0], RK_ASK_COUNTERS },
+		{ p->want.pc_wanted, RK_ASK_PC },
+		{ opt->attach_pid, RK_ASK_ATTACH },
+		{ opt->thread_trace, RK_ASK_ATT },
+		{ opt->spm, RK_ASK_SPM },
+		{ opt->delay_s, RK_ASK_DELAY },
+		{ opt->duration_s, RK_ASK_DURATION },
+		{ opt->range, RK_ASK_RANGE },
+	};
+	int rc;
+
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (asks[i].asked)
+			p->asks |= asks[i].bit;
+	if (opt->replay && !strcmp(opt->replay, "kernel"))
+		p->asks |= RK_ASK_REPLAY;
+	else if (opt->replay && strcmp(opt->replay, "application") != 0)
+		return rk_fail(err, RK_E_USAGE, "unknown replay '%s'; known: kernel, application",
+			       opt->replay);
+	if (p->asks & ~known && !p->tool->check)
+		return rk_fail(err, RK_E_USAGE,
+			       "%s has no --attach, --att, --spm, --replay kernel, --delay, "
+			       "--duration or --range; use --tool rocprofv3",
+			       p->tool->name);
+	if (p->tool->check && (rc = p->tool->check(p->version, p->asks, err)) < 0)
+		return rc;
+	p->attach_pid = opt->attach_pid;
+	p->delay_s = opt->delay_s;
+	p->duration_s = opt->duration_s;
+	if (opt->spm && (rc = plan_spm(opt->spm, p, err)) < 0)
+		return rc;
+	return opt->range ? plan_range(opt, p, err) : 0;
+}
+
+/* A running process has its own environment, and is not ours to end. */
+static int check_attach(const struct rk_session_options *opt, struct rk_error *err)
+{
+	if (opt->attach_pid > INT32_MAX)
+		return rk_fail(err, RK_E_USAGE, "invalid process number in --attach");
+	if (opt->argv && opt->argv[0])
+		return rk_fail(err, RK_E_USAGE,
+			       "--attach records a running process and takes no program ('%s')",
+			       opt->argv[0]);
+	if (opt->baseline)
+		return rk_fail(err, RK_E_USAGE, "--attach cannot be combined with --baseline");
+	if (opt->timeout_s)
+		return rk_fail(err, RK_E_USAGE,
+			       "--attach cannot be combined with --timeout, which would kill the "
+			       "profiler inside the process; use --duration");
 	return 0;
 }
 
@@ -395,7 +568,9 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	if (!copy(&p->kernel_regex, opt->kernel_regex) || !copy(&p->ranks, opt->ranks) ||
 	    !copy(&p->root, opt->root))
 		return rk_fail_nomem(err);
-	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
+	if (opt->attach_pid && (rc = check_attach(opt, err)) < 0)
+		return rc;
+	if (!opt->attach_pid && (!opt->argv || !opt->argv[0] || !opt->argv[0][0]))
 		return rk_fail(err, RK_E_USAGE, "no program to run; put it after '--'");
 	p->rank = rk_rank_find(environ);
 	p->chosen = true;
@@ -416,8 +591,15 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	if ((rc = plan_dirs(opt, p, err)) < 0 ||
 	    (rc = rk_plan_request(opt, &p->want, &p->notes, err)) < 0 ||
 	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_counters(p, err)) < 0 ||
-	    (rc = rk_plan_tool(opt, p, err)) < 0)
+	    (rc = rk_plan_tool(opt, p, err)) < 0 || (rc = plan_asks(opt, p, err)) < 0)
 		return rc;
+	if (p->attach_pid && (p->want.libraries || p->want.env.n)) {
+		rk_list_add(&p->notes,
+			    "no library traces, and no variables of the preset: they would "
+			    "have to be set when the process starts");
+		p->want.libraries = 0;
+		rk_list_release(&p->want.env);
+	}
 	if (p->want.nothing_said && p->tool->library)
 		p->want.traces = p->tool->lightest;
 	/*
@@ -465,6 +647,9 @@ void rk_plan_free(struct rk_plan *p)
 	for (size_t i = 0; p->passes && i < p->npasses; i++) {
 		rk_tool_command_release(&p->passes[i].how);
 		rk_list_release(&p->passes[i].counters);
+		for (size_t k = 0; k < p->passes[i].ngroups; k++)
+			rk_list_release(&p->passes[i].groups[k]);
+		rk_free(p->passes[i].groups);
 		rk_free(p->passes[i].dir);
 	}
 	rk_free(p->passes);
@@ -481,6 +666,9 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->raw_dir);
 	rk_free(p->library_dir);
 	rk_free(p->kernel_regex);
+	rk_list_release(&p->spm);
+	rk_free(p->range);
+	rk_free(p->range_library);
 	rk_free(p->root);
 	rk_list_release(&p->unset);
 	rk_list_release(&p->library_env);

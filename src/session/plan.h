@@ -10,6 +10,7 @@
 #include "rockit/session.h"
 
 #include "base/bytes.h"
+#include "base/json_out.h"
 #include "base/list.h"
 #include "run/ranks.h"
 #include "tool/tool.h"
@@ -30,9 +31,12 @@ struct rk_request {
 struct rk_plan_pass {
 	struct rk_tool_command how;
 	struct rk_list counters; /* of this pass */
-	char *dir;               /* absolute */
-	const char *what;        /* "trace", "counters", "PC samples and trace" */
-	unsigned traces;         /* requested */
+	struct rk_list *groups;  /* kernel replay: the counters of each replay; NULL: none */
+	size_t ngroups;
+	bool spm, thread_trace; /* what this pass is for */
+	char *dir;              /* absolute */
+	const char *what;       /* "trace", "counters", "PC samples and trace", ... */
+	unsigned traces;        /* requested */
 };
 
 struct rk_plan {
@@ -57,6 +61,11 @@ struct rk_plan {
 	char *dir, *raw_dir, *library_dir;
 	char *root; /* before /sys, for tests; NULL: none */
 	char *kernel_regex;
+	unsigned asks;                /* RK_ASK_ bits */
+	struct rk_list spm;           /* counters to stream */
+	uint64_t attach_pid;          /* 0: start the program */
+	uint64_t delay_s, duration_s; /* 0: not set */
+	char *range, *range_library;  /* NULL: record everywhere */
 	uint64_t timeout_ms, grace_ms;
 	bool force, keep_going, baseline, redact;
 	struct rk_list unset;       /* names of inherited variables that are removed */
@@ -92,6 +101,10 @@ void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *r
 void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret);
 
 /* ---- the plan as text and JSON (plan_text.c) ---- */
+
+/* What a pass has beside its counters: "groups" of a kernel replay, "spm"; perhaps nothing. */
+void rk_plan_groups(struct rk_json_out *j, const struct rk_plan *p,
+		    const struct rk_plan_pass *pass);
 
 /* By rk_render; `what` is a plan. */
 void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look);

@@ -23,7 +23,7 @@ enum { CONTEXT_BYTES = 1 << 20 };
 static bool says_nothing(const struct rk_session_options *opt)
 {
 	return !opt->preset && !opt->traces && !opt->counters && !opt->context &&
-	       !opt->context_file;
+	       !opt->context_file && !opt->spm && !opt->thread_trace;
 }
 
 /* Applies a context to *preset. */
@@ -245,7 +245,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 			return rk_fail(err, RK_E_USAGE,
 				       "'--' is not allowed in --tool-args; put the program "
 				       "after rockit's own '--'");
-	if (p && is_own(opt, p) && p->launcher[0] && !is_launched())
+	if (p && is_own(opt, p) && p->launcher[0] && !is_launched() && !opt->attach_pid)
 		launch_by(p, opt->argv, ret, notes);
 	else
 		rk_list_addv(&ret->command, opt->argv);

@@ -25,7 +25,14 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 	const struct rk_tool_command *c = &pass->how;
 
 	rk_bytes_printf(out, "\n# pass %zu of %zu: %s\n", i + 1, p->npasses, pass->what);
-	put_names(out, "# counters:", &pass->counters);
+	if (!pass->ngroups)
+		put_names(out, "# counters:", &pass->counters);
+	for (size_t k = 0; k < pass->ngroups; k++) {
+		rk_bytes_printf(out, "# replay %zu of each kernel:", k + 1);
+		put_names(out, "", &pass->groups[k]);
+	}
+	if (pass->spm)
+		put_names(out, "# streamed counters:", &p->spm);
 	if (c->file.path) {
 		size_t len = strcspn(c->file.text, "\n");
 
@@ -53,6 +60,18 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 	rk_bytes_put_u8(out, '\n');
 }
 
+void rk_plan_groups(struct rk_json_out *j, const struct rk_plan *p, const struct rk_plan_pass *pass)
+{
+	if (pass->spm)
+		rk_json_list(j, "spm", &p->spm);
+	if (!pass->ngroups)
+		return;
+	rk_json_array(j, "groups");
+	for (size_t k = 0; k < pass->ngroups; k++)
+		rk_json_list(j, NULL, &pass->groups[k]);
+	rk_json_close(j);
+}
+
 void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const char *separator = "# sampled during the passes: ";
@@ -70,8 +89,12 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 		if (p->arch_assumed)
 			rk_bytes_puts(out, " (assumed)");
 	}
-	rk_bytes_printf(out, ", %zu execution%s of the program\n# output: ", p->npasses,
-			p->npasses == 1 ? "" : "s");
+	if (p->attach_pid)
+		rk_bytes_printf(out, ", attached to process %" PRIu64, p->attach_pid);
+	else
+		rk_bytes_printf(out, ", %zu execution%s of the program", p->npasses,
+				p->npasses == 1 ? "" : "s");
+	rk_bytes_puts(out, "\n# output: ");
 	rk_put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
 
@@ -125,6 +148,7 @@ void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render
 		rk_json_pairs(&j, "env", &pass->how.env);
 		rk_json_text(&j, "dir", pass->dir);
 		rk_json_list(&j, "counters", &pass->counters);
+		rk_plan_groups(&j, p, pass);
 		if (pass->how.file.path) {
 			rk_json_array(&j, "files");
 			rk_json_object_flat(&j, NULL);

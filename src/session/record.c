@@ -124,8 +124,8 @@ static void put_hidden(struct rk_json_out *j, const char *key, const struct rk_l
 	rk_list_release(&hidden);
 }
 
-static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
-		     const struct rk_pass_record *did)
+static void put_pass(struct rk_json_out *j, const struct rk_plan *p,
+		     const struct rk_plan_pass *plan, const struct rk_pass_record *did)
 {
 	struct rk_list env = { 0 };
 
@@ -137,6 +137,7 @@ static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
 	rk_list_release(&env);
 	rk_json_text(j, "dir", plan->dir);
 	rk_json_list(j, rk_run_key(RK_RUN_PASS_COUNTERS), &plan->counters);
+	rk_plan_groups(j, p, plan);
 	rk_json_bool(j, rk_run_key(RK_RUN_PASS_RAN), did->ran);
 	if (did->ran) {
 		put_child(j, &did->child);
@@ -296,6 +297,10 @@ static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const s
 		rk_json_text(j, NULL, c->checks[i].asked);
 	rk_json_close(j);
 	rk_json_bool(j, "pc_samples", p->want.pc_wanted);
+	if (p->spm.n)
+		rk_json_list(j, "spm", &p->spm);
+	if (p->asks & RK_ASK_ATT)
+		rk_json_bool(j, "thread_trace", true);
 	put_bits(j, "monitors", p->want.monitors, rk_monitor_word);
 	put_bits(j, "libraries", p->want.libraries, rk_library_name);
 	rk_json_close(j);
@@ -346,6 +351,18 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 	rk_json_text(&j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
 	rk_json_text(&j, rk_run_key(RK_RUN_STATE), r->state);
 	put_hidden(&j, rk_run_key(RK_RUN_COMMAND), &p->want.command);
+	if (p->attach_pid) {
+		rk_json_object_flat(&j, "attach");
+		rk_json_uint(&j, "pid", p->attach_pid);
+		rk_json_text(&j, "name", r->target);
+		rk_json_close(&j);
+	}
+	if (p->delay_s)
+		rk_json_uint(&j, "delay_s", p->delay_s);
+	if (p->duration_s)
+		rk_json_uint(&j, "duration_s", p->duration_s);
+	if (p->range)
+		rk_json_text(&j, "range", p->range);
 	rk_json_int(&j, rk_run_key(RK_RUN_EXIT_STATUS), r->status);
 	rk_json_object_flat(&j, rk_run_key(RK_RUN_TOOL));
 	rk_json_text(&j, rk_run_key(RK_RUN_TOOL_NAME), p->tool->name);
@@ -370,7 +387,7 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 	rk_list_release(&env);
 	rk_json_array(&j, rk_run_key(RK_RUN_PASSES));
 	for (size_t i = 0; i < p->npasses; i++)
-		put_pass(&j, &p->passes[i], &r->passes[i]);
+		put_pass(&j, p, &p->passes[i], &r->passes[i]);
 	rk_json_close(&j);
 	if (r->baseline_ran) {
 		rk_json_object_flat(&j, rk_run_key(RK_RUN_BASELINE));

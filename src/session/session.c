@@ -187,9 +187,14 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 /* Check that the program and the profiler can start before we create anything. */
 static int check_program(struct rk_session *s, struct rk_error *err)
 {
-	struct rk_child_result can;
-	int rc = rk_child_check(s->plan->want.command.v[0], NULL, &can, err);
+	const struct rk_list *command = &s->plan->want.command;
+	struct rk_child_result can = { 0 };
+	int rc;
 
+	if (s->plan->attach_pid)
+		rc = rk_attach_check(s->plan, s->record.target, err);
+	else
+		rc = rk_child_check(command->v[0], NULL, &can, err);
 	if (rc < 0)
 		return rc;
 	s->result->status = can.status;
@@ -373,7 +378,9 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		rc = run_profiled(s, err);
 		goto out;
 	}
-	/* A rank that was not chosen: the program alone. */
+	/* A rank that was not chosen: the program alone, which already runs if we would attach. */
+	if (s->plan->attach_pid)
+		goto out;
 	rc = rk_session_alone(s, &did, err);
 	ret->ran = rc == 0;
 	ret->status = did.status;

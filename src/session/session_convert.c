@@ -297,8 +297,14 @@ static void warn_no_kernels(struct rk_session *s)
 		if (did->disk_full || did->refused || did->child.hung || did->child.killed)
 			return;
 	}
-	rk_session_warn(s, "no kernels recorded: the program launched none, or its workers ended "
-			   "by _exit or a signal");
+	if (s->plan->range)
+		rk_session_warn(s,
+				"no kernels recorded: the program launched none in a ROCTx range "
+				"'%s', or its workers ended by _exit or a signal",
+				s->plan->range);
+	else
+		rk_session_warn(s, "no kernels recorded: the program launched none, or its workers "
+				   "ended by _exit or a signal");
 }
 
 /* What is traced if the user requests nothing is not reported as missing, except kernels. */

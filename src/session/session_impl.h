@@ -35,6 +35,7 @@ struct rk_record {
 	const char *state; /* "running", "done", "stopped" */
 	struct rk_clock_pair start, end;
 	struct rk_pass_record *passes; /* one for each of the plan's */
+	char target[16];               /* the name of the process that we attached to */
 	bool baseline_ran, monitored;
 	struct rk_child_result baseline;
 	struct rk_gpus gpus;
@@ -76,6 +77,13 @@ void rk_session_say(struct rk_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void rk_session_warn(struct rk_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Looks at the process to attach to, without touching it: it must run, be ours to trace, and have
+ * the thread that rocprofiler-sdk starts where ROCP_TOOL_ATTACH=1 was set. RK_E_UNSUPPORTED says what
+ * is missing. `name`: what the process calls itself. (attach.c)
+ */
+int rk_attach_check(const struct rk_plan *p, char name[16], struct rk_error *err);
 
 /* Runs the program without the profiler and its variables. */
 int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err);

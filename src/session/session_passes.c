@@ -1,5 +1,6 @@
 /* session_passes.c - runs the program pass by pass. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -118,6 +119,9 @@ static bool refuses_pc(const struct rk_session *s, const struct rk_plan_pass *pa
 	struct rk_list probe = { 0 };
 	bool refused = false;
 
+	/* it would attach once more */
+	if (s->plan->attach_pid)
+		return false;
 	for (size_t i = 0; i + s->plan->want.command.n < argv->n; i++)
 		rk_list_add(&probe, argv->v[i]);
 	rk_list_add(&probe, "true");
@@ -155,6 +159,11 @@ static void tell_output(struct rk_session *s, size_t i)
 		return;
 	if (s->plan->tool->library)
 		rk_session_warn(s, "the collector was never loaded: %s", s->plan->tool->not_loaded);
+	else if (s->plan->attach_pid && did->child.status == 0)
+		rk_session_warn(s,
+				"%s wrote no file: process %" PRIu64 " made no GPU call while it "
+				"was recorded, or cannot write to '%s'",
+				s->plan->tool->name, s->plan->attach_pid, s->plan->passes[i].dir);
 	else if (did->child.status == 0)
 		rk_session_warn(s,
 				"%s wrote no file in pass %zu: the program made no GPU call, or "
@@ -177,6 +186,8 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 					.grace_ms = p->grace_ms,
 					.out_fd = -1,
 					.err_fd = -1,
+					/* at any other signal it would not detach */
+					.interrupt = p->attach_pid != 0,
 					.arg = &p->passes[i] };
 	struct rk_stderr_split *split = NULL;
 	struct rk_error lost = { 0 };
@@ -213,7 +224,9 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	s->result->passes_done++;
 
 	/* we only see the profiler's exit; it may never have started the program */
-	if (p->npasses > 1)
+	if (p->attach_pid)
+		snprintf(who, sizeof(who), "%s of process %" PRIu64, p->tool->name, p->attach_pid);
+	else if (p->npasses > 1)
 		snprintf(who, sizeof(who), "%.400s under %s (%s)", p->want.command.v[0],
 			 p->tool->name, pass->what);
 	else
@@ -310,6 +323,11 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 	say_renamed(s);
 	if (rc < 0)
 		return rc;
+	if (s->plan->attach_pid && !s->plan->duration_s)
+		rk_session_say(s,
+			       "attaching to process %" PRIu64 " (%s): Enter or Ctrl-C ends the "
+			       "recording, which can take two minutes",
+			       s->plan->attach_pid, s->record.target);
 	for (; on && i < n; i++) {
 		if (n > 1)
 			rk_session_say(s, "pass %zu of %zu: %s", i + 1, n, s->plan->passes[i].what);

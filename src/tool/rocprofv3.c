@@ -97,6 +97,80 @@ static bool choose_pc(struct rk_version v, const struct rk_want *want, struct pc
 	return true;
 }
 
+/* ---- what may be asked for, and together with what ---- */
+
+/* Options of 'rockit run' by the release that brought what they need. */
+static const struct ask {
+	unsigned bit;
+	const char *option;
+	int major, minor;
+} asks_known[] = {
+	{ RK_ASK_ATTACH, "--attach", 7, 1 }, { RK_ASK_ATT, "--att", 7, 0 },
+	{ RK_ASK_SPM, "--spm", 7, 14 },      { RK_ASK_REPLAY, "--replay kernel", 10, 1 },
+	{ RK_ASK_DELAY, "--delay", 6, 4 },   { RK_ASK_DURATION, "--duration", 6, 4 },
+	{ RK_ASK_RANGE, "--range", 7, 0 },
+};
+
+/*
+ * What rocprofv3 ends with an error for. With --attach a duration is the attachment's, not a
+ * collection period. A thread trace of an attached process needs the SDK after 1.4.1.
+ */
+static const struct rule {
+	unsigned one, others;
+	const char *text;
+} rules[] = {
+	{ RK_ASK_SPM, RK_ASK_COUNTERS,
+	  "--spm cannot be combined with counters (-c, -i or the preset's): rocprofv3 either streams "
+	  "or counts; use two runs" },
+	{ RK_ASK_SPM, RK_ASK_PC, "--spm cannot be combined with PC sampling; use two runs" },
+	{ RK_ASK_REPLAY, RK_ASK_ATT,
+	  "--replay kernel cannot be combined with --att; use two runs" },
+	{ RK_ASK_REPLAY, RK_ASK_SPM, "--replay kernel cannot be combined with --spm" },
+	{ RK_ASK_REPLAY, RK_ASK_PC,
+	  "--replay kernel cannot be combined with PC sampling; use two runs" },
+	{ RK_ASK_REPLAY, RK_ASK_ATTACH,
+	  "--replay kernel cannot be combined with --attach: rocprofv3 collects one set of counters "
+	  "from a running process" },
+	{ RK_ASK_REPLAY, RK_ASK_DELAY | RK_ASK_DURATION,
+	  "--replay kernel cannot be combined with --delay or --duration" },
+	{ RK_ASK_ATTACH, RK_ASK_DELAY,
+	  "--attach cannot be combined with --delay: attach later instead" },
+	{ RK_ASK_ATTACH, RK_ASK_ATT,
+	  "--attach cannot be combined with --att: rocprofv3 up to ROCm 10.1 cannot trace the "
+	  "threads of a running process" },
+	{ RK_ASK_ATTACH, RK_ASK_RANGE,
+	  "--attach cannot be combined with --range, which needs a library that is loaded at the "
+	  "start" },
+	{ RK_ASK_RANGE, RK_ASK_DELAY | RK_ASK_DURATION,
+	  "--range cannot be combined with --delay or --duration" },
+};
+
+static int check(struct rk_version v, unsigned asks, struct rk_error *err)
+{
+	for (size_t i = 0; i < sizeof(asks_known) / sizeof(asks_known[0]); i++) {
+		const struct ask *a = &asks_known[i];
+
+		if (asks & a->bit && rk_version_before(v, a->major, a->minor))
+			return rk_fail(err, RK_E_USAGE,
+				       "%s needs rocprofv3 of ROCm %d.%d or later; this is %d.%d",
+				       a->option, a->major, a->minor, v.major, v.minor);
+	}
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (asks & rules[i].one && asks & rules[i].others)
+			return rk_fail(err, RK_E_USAGE, "%s", rules[i].text);
+	if (asks & RK_ASK_REPLAY && !(asks & RK_ASK_COUNTERS))
+		return rk_fail(err, RK_E_USAGE,
+			       "--replay kernel needs counters: add -c LIST or a preset with "
+			       "counters");
+	/* host_trap and stochastic sampling of a running process came with the SDK 1.3 */
+	if (asks & RK_ASK_ATTACH && asks & RK_ASK_PC && rk_version_before(v, 7, 13))
+		return rk_fail(err, RK_E_USAGE,
+			       "--attach with PC sampling needs rocprofv3 of ROCm 7.13 or later; "
+			       "this is %d.%d",
+			       v.major, v.minor);
+	return 0;
+}
+
 /* ---- the command line ---- */
 
 /* In the order of the RK_TRACE_ bits. */
@@ -199,34 +273,100 @@ static void put_names(struct rk_version v, const struct rk_want *want, struct rk
 	rk_list_add(&c->argv, "%pid%");
 }
 
-static int command(const char *path, struct rk_version v, const struct rk_want *want,
-		   struct rk_tool_command *ret, struct rk_error *err)
+static void put_traces(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
 	/* what only the database has, all of it newer than the first release with a database */
 	const unsigned in_rocpd =
 		want->traces & (RK_TRACE_KFD | RK_TRACE_OMPT | RK_TRACE_GRAPH | RK_TRACE_ROCSHMEM);
-	struct pc_choice pc;
 
-	rk_list_add(&ret->argv, path);
 	for (unsigned i = 0; i < RK_NTRACES; i++) {
 		const struct trace_option *o = &trace_options[i];
 
 		if (!(want->traces >> i & 1))
 			continue;
 		if (1u << i == RK_TRACE_ROCJPEG && in_rocpd && rk_version_since(v, 7, 13)) {
-			rk_tool_no_traces(ret, RK_TRACE_ROCJPEG,
+			rk_tool_no_traces(c, RK_TRACE_ROCJPEG,
 					  "its calls are only in CSV, and kfd, ompt, graph and "
 					  "rocshmem only in rocpd; use two runs");
 		} else if (rk_version_since(v, o->major, o->minor)) {
-			rk_list_add(&ret->argv, o->option);
-			ret->delivers |= 1u << i;
+			rk_list_add(&c->argv, o->option);
+			c->delivers |= 1u << i;
 		} else {
 			rk_list_addf(
-				&ret->notes,
+				&c->notes,
 				"no %s trace: rocprofv3 has %s since ROCm %d.%d, this is %d.%d",
 				rk_trace_name(i), o->option, o->major, o->minor, v.major, v.minor);
 		}
 	}
+}
+
+/*
+ * 6.2 has no --pmc but a file with one line, and writes the results to a folder pmc_1. The sources
+ * of 6.3 gained the option in the last weeks before its release. Each --pmc of a kernel replay is
+ * one replay.
+ */
+static void put_counters(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
+{
+	c->counters = rk_tool_wants_counters(want);
+	if (!c->counters)
+		return;
+	if (want->groups) {
+		rk_list_add(&c->argv, "--kernel-replay-beta-enabled");
+		rk_list_add(&c->argv, "--replay-mode");
+		rk_list_add(&c->argv, "kernel");
+		for (size_t i = 0; i < want->ngroups; i++) {
+			rk_list_add(&c->argv, "--pmc");
+			rk_list_append(&c->argv, &want->groups[i]);
+		}
+	} else if (rk_version_since(v, 6, 3)) {
+		rk_list_add(&c->argv, "--pmc");
+		rk_list_append(&c->argv, want->counters);
+	} else {
+		rk_tool_counter_file(c, want, "");
+		rk_list_add(&c->argv, "-i");
+		rk_list_addf(&c->argv, "%s/counters.txt", want->dir);
+	}
+	if (want->kernel_regex) /* as one word: it may begin with a dash */
+		rk_list_addf(&c->argv, "--kernel-include-regex=%s", want->kernel_regex);
+}
+
+/*
+ * When to record. A collection period of 0 s ends as soon as it starts, so a delay without a
+ * duration gets a year.
+ */
+static void put_window(const struct rk_want *want, struct rk_tool_command *c)
+{
+	enum { YEAR_S = 365 * 24 * 3600 };
+
+	if (want->attach_pid) {
+		rk_list_add(&c->argv, "--pid");
+		rk_list_addf(&c->argv, "%" PRIu64, want->attach_pid);
+		if (want->duration_s) {
+			rk_list_add(&c->argv, "--attach-duration-msec");
+			rk_list_addf(&c->argv, "%" PRIu64, want->duration_s * 1000);
+		}
+	} else if (want->delay_s || want->duration_s) {
+		rk_list_add(&c->argv, "--collection-period");
+		rk_list_addf(&c->argv, "%" PRIu64 ":%" PRIu64 ":1", want->delay_s,
+			     want->duration_s ? want->duration_s : YEAR_S);
+	}
+	if (!want->range)
+		return;
+	/* the ROCTx of the SDK after ours: the program may have another one, which is not heard */
+	rk_list_add(&c->argv, "--selected-regions");
+	rk_list_add(&c->argv, "--preload");
+	rk_list_add(&c->argv, want->range_library);
+	rk_list_add(&c->argv, "librocprofiler-sdk-roctx.so.1");
+	rk_list_addf(&c->env, "ROCKIT_RANGE=%s", want->range);
+}
+
+static int command(const char *path, struct rk_version v, const struct rk_want *want,
+		   struct rk_tool_command *ret, struct rk_error *err)
+{
+	struct pc_choice pc;
+
+	rk_list_add(&ret->argv, path);
+	put_traces(v, want, ret);
 	if (want->pc && choose_pc(v, want, &pc, &ret->notes)) {
 		ret->pc = true;
 		rk_list_add(&ret->argv, "--pc-sampling-beta-enabled");
@@ -237,24 +377,21 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 		rk_list_add(&ret->argv, "--pc-sampling-interval");
 		rk_list_addf(&ret->argv, "%" PRIu64, pc.interval);
 	}
-	/*
-	 * 6.2 has no --pmc but a file with one line, and writes the results to a folder pmc_1. The
-	 * sources of 6.3 gained the option in the last weeks before its release.
-	 */
-	ret->counters = rk_tool_wants_counters(want);
-	if (ret->counters && rk_version_since(v, 6, 3)) {
-		rk_list_add(&ret->argv, "--pmc");
-		rk_list_append(&ret->argv, want->counters);
-	} else if (ret->counters) {
-		rk_tool_counter_file(ret, want, "");
-		rk_list_add(&ret->argv, "-i");
-		rk_list_addf(&ret->argv, "%s/counters.txt", want->dir);
+	put_counters(v, want, ret);
+	if (want->spm && want->spm->n) {
+		rk_list_add(&ret->argv, "--spm-beta-enabled");
+		rk_list_add(&ret->argv, "--spm");
+		rk_list_append(&ret->argv, want->spm);
 	}
-	if (want->kernel_regex && ret->counters) /* as one word: it may begin with a dash */
-		rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
-	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL))
+	if (want->thread_trace) {
+		rk_list_add(&ret->argv, "--att");
+		if (want->kernel_regex)
+			rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
+	}
+	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL) && !want->thread_trace)
 		rk_list_add(&ret->notes, "rocprofv3 filters kernels only for counters: the trace "
 					 "has all kernels");
+	put_window(want, ret);
 	put_formats(v, want, ret);
 	put_names(v, want, ret);
 	/*
@@ -266,7 +403,7 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 		rk_list_set(&ret->env, "ROCPROF_TMPDIR", ret->spool);
 	else
 		ret->env.bad = true;
-	return rk_tool_finish(ret, want, "--", err);
+	return rk_tool_finish(ret, want, want->attach_pid ? NULL : "--", err);
 }
 
 static const char *const programs[] = { "rocprofv3", NULL };
@@ -274,5 +411,6 @@ static const char *const programs[] = { "rocprofv3", NULL };
 const struct rk_tool_ops rk_tool_rocprofv3 = {
 	.name = "rocprofv3",
 	.programs = programs,
+	.check = check,
 	.command = command,
 };

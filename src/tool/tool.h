@@ -41,6 +41,19 @@ const char *rk_trace_name(unsigned i);
 /* "hip,kernel" or "sys"; RK_E_USAGE names the nearest known word. */
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err);
 
+/* What is requested beside traces, a bit each: what rules and known faults depend on. */
+enum rk_ask {
+	RK_ASK_COUNTERS = 1u << 0,
+	RK_ASK_PC = 1u << 1,     /* PC sampling */
+	RK_ASK_ATTACH = 1u << 2, /* a running process instead of a program */
+	RK_ASK_ATT = 1u << 3,    /* thread trace */
+	RK_ASK_SPM = 1u << 4,    /* streamed counters */
+	RK_ASK_REPLAY = 1u << 5, /* kernels are repeated for counters */
+	RK_ASK_DELAY = 1u << 6,
+	RK_ASK_DURATION = 1u << 7,
+	RK_ASK_RANGE = 1u << 8, /* only in ranges of one name */
+};
+
 struct rk_pc_sampling {
 	const char *method; /* "host_trap" or "stochastic"; NULL: by arch */
 	const char *unit;   /* "time" or "cycles"; NULL: by method */
@@ -62,7 +75,18 @@ struct rk_want {
 	 */
 	const char *rank_key;
 	const struct rk_list *extra; /* --tool-args, split; NULL: none */
-	const struct rk_list *app;   /* the program and its arguments */
+	const struct rk_list *app;   /* the program and its arguments; empty with attach_pid */
+	/*
+	 * For tools that `check` these. `groups` is for kernel replay: `counters` in sets that fit
+	 * into the hardware; NULL: one set.
+	 */
+	const struct rk_list *groups, *spm; /* spm may be NULL or empty */
+	size_t ngroups;
+	uint64_t attach_pid;          /* 0: start the program */
+	uint64_t delay_s, duration_s; /* 0: from the start, to the end */
+	bool thread_trace;
+	const char *range;         /* only in ROCTx ranges of this name; NULL: always */
+	const char *range_library; /* the collector that switches recording on and off */
 };
 
 /* A file that must exist before the command runs. */
@@ -107,6 +131,12 @@ struct rk_tool_ops {
 	const char *lost_at_end; /* what a process loses that does not exit; NULL: nothing */
 	/* ---- all ---- */
 	/*
+	 * Whether release `v` can do all of `asks` (RK_ASK_ bits) together; RK_E_USAGE says what is
+	 * missing or forbidden, with the names of rockit's options. NULL: counters and PC sampling
+	 * are all that the tool knows of.
+	 */
+	int (*check)(struct rk_version v, unsigned asks, struct rk_error *err);
+	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE if the tool has no way to
 	 * express the request; what it merely cannot deliver is put into notes.
 	 */
@@ -118,6 +148,9 @@ struct rk_tool_ops {
 extern const struct rk_tool_ops *const rk_tools[];
 /* By its name or an older one, omniperf or omnitrace; NULL when unknown. */
 const struct rk_tool_ops *rk_tool_find(const char *name);
+
+/* Loaded into the program for `range` of struct rk_want; see collectors/range. */
+#define RK_RANGE_LIBRARY "librockit-range.so"
 
 /*
  * The absolute path of a collector's library, into *ret; false when it is not found or out of memory
