@@ -22,6 +22,7 @@ import concurrent.futures as cf
 import hashlib
 import json
 import os
+import platform
 import random
 import shutil
 import subprocess
@@ -80,6 +81,8 @@ int main(int c, char **v) {
 }
 """
 
+INTERPRETER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}.get(platform.machine(), "/lib/ld.so")
+
 LIB_C = r"""
 #define CAT_(a,b) a##b
 #define CAT(a,b) CAT_(a,b)
@@ -118,11 +121,12 @@ class Lib:
     """One shared library: stem 'amdhip64', version '7.1.0' => SONAME major."""
 
     def __init__(self, stem, version, *, needs=(), weight=0.0, libdir="lib", runpath=None,
-                 soname=True, flat=False, alias=(), section=".hip_fatbin", kind="c"):
+                 soname=True, flat=False, alias=(), section=".hip_fatbin", kind="c", starts=False):
         self.stem, self.version, self.needs = stem, version, tuple(needs)
         self.weight, self.libdir, self.runpath = weight, libdir, runpath
         self.soname, self.flat, self.alias = soname, flat, tuple(alias)
         self.section, self.kind = section, kind
+        self.starts = starts    # can be started like a program: it has an interpreter
 
 
 class Exe:
@@ -216,6 +220,10 @@ def topology(a):
         real = f"rocm_sysdeps_{n}"
         st(f"third-party/sysdeps/linux/{n}/build/stage", lib=[lib(real, v, libdir="lib/rocm_sysdeps/lib", flat=True, alias=[f"lib{n.removeprefix('lib')}.so"], weight=0.003, section=".rodata.blob")],
            dev=headers("lib/rocm_sysdeps/include", 2, f"sd_{n}"))
+
+    # libcap can be started and names its libraries anew: the linker's names are links to other stems
+    for n in ("cap", "psx"):
+        st(f"third-party/sysdeps/linux/libcap/{n}/stage", lib=[lib(f"rocm_sysdeps_{n}", "2", libdir="lib/rocm_sysdeps/lib", flat=True, alias=[f"lib{n}.so"], starts=True)])
 
     st = art("host-blas")
     st("third-party/host-blas/stage", lib=[lib("rocm-openblas", "0.3", libdir="lib/host-math/lib", weight=0.03, section=".text.blob")], dev=headers("lib/host-math/include", 2, "cblas"))
@@ -412,6 +420,8 @@ class Builder:
         d.mkdir(parents=True, exist_ok=True)
         ext, calls, args, blob = self.common(lib.needs, key, lib.weight, lib.section, lib.kind)
         c = self.tmp / (hashlib.md5(key.encode()).hexdigest() + ".c")
+        if lib.starts:
+            ext += f'const char interpreter[] __attribute__((section(".interp"))) = "{INTERPRETER}";\n'
         c.write_text(LIB_C.replace("@EXTERNS@", ext).replace("@CALLS@", calls).replace("@SYM@", self.sym(lib.stem)).replace("@N@", "1"))
         soname = self.soname(lib)
         real = soname if (lib.flat or not lib.version or lib.version.endswith("git")) else f"lib{lib.stem}.so.{lib.version}"

@@ -2,6 +2,7 @@
 which file; and nothing half-written, whatever happens."""
 
 import contextlib
+import ctypes
 import functools
 import hashlib
 import io
@@ -169,6 +170,25 @@ def the_packages_prove_to_be_closed(folder):
     data[len(data) // 2] ^= 0xff
     path.write_bytes(data)
     assert pack("verify", dist / next(dist.glob("rocm_sdk_core*.whl")).name, path).returncode == 1
+
+
+@test
+def a_library_that_can_be_started_is_packed_as_a_library(folder):
+    """libcap has an interpreter; its linker names are links to libraries of another stem."""
+    dist = packages("gfx94X-dcgpu")
+    place = "lib/rocm_sysdeps/lib"
+    with zipfile.ZipFile(next(dist.glob("rocm_sdk_core-*.whl"))) as wheel:
+        names = set(wheel.namelist())
+        for stem in ("cap", "psx"):
+            path = f"_rocm_sdk_core/{place}/librocm_sysdeps_{stem}.so.2"
+            assert path in names and f"_rocm_sdk_core/{place}/lib{stem}.so" not in names, names
+            ctypes.CDLL(wheel.extract(path, folder))
+    with zipfile.ZipFile(next(dist.glob("rocm_sdk_devel-*.whl"))) as wheel:
+        inner = next(n for n in wheel.namelist() if "/_devel.tar" in n)
+        with tarfile.open(fileobj=io.BytesIO(wheel.read(inner))) as tar:
+            links = {m.name.partition("/")[2]: m.linkname for m in tar if m.issym()}
+    assert links[f"{place}/libcap.so"] == "librocm_sysdeps_cap.so.2", links
+    assert links[f"{place}/libpsx.so"] == "librocm_sysdeps_psx.so.2", links
 
 
 @test

@@ -57,6 +57,31 @@ TEST(programs_are_distinguished_from_libraries)
 	elf_done(&w);
 }
 
+TEST(a_library_that_can_be_started_is_a_library)
+{
+	struct elf_plan p = library;
+	struct elf_world w;
+	struct rk_elf e;
+
+	p.program = true;
+	elf_make(&w, &p);
+	CHECK(elf_read(&w, &e) == 0 && e.kind == RK_ELF_SHARED && e.dynamic);
+	CHECK_STR(e.soname, "libx.so.1");
+	CHECK_STR(e.interpreter, "/lib64/ld-linux-x86-64.so.2");
+	elf_done(&w);
+
+	/* a program may have a SONAME too */
+	p.pie = true;
+	elf_make(&w, &p);
+	CHECK(elf_read(&w, &e) == 0 && e.kind == RK_ELF_EXE);
+	elf_done(&w);
+	p.pie = false;
+	elf_make(&w, &p);
+	w.data[offsetof(Elf64_Ehdr, e_type)] = ET_EXEC;
+	CHECK(elf_read(&w, &e) == 0 && e.kind == RK_ELF_EXE);
+	elf_done(&w);
+}
+
 TEST(section_headers_are_not_needed_to_read)
 {
 	struct elf_plan p = library;

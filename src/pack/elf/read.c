@@ -121,7 +121,10 @@ static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 	return false;
 }
 
-/* The file offset of an address, and how many bytes follow in the segment. */
+/*
+ * The file offset of an address, and how many bytes follow there. Another ELF editor lets a table
+ * continue in the next segment where that follows directly, in memory and in the file.
+ */
 static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret_at,
 			 uint64_t *ret_left)
 {
@@ -134,6 +137,13 @@ static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret
 			continue;
 		*ret_at = p->p_offset + (address - p->p_vaddr);
 		*ret_left = p->p_filesz - (address - p->p_vaddr);
+		for (; i < r->head.e_phnum; i++) {
+			p = &r->segments[i];
+			if (p->p_type == PT_LOAD && p->p_vaddr == address + *ret_left &&
+			    p->p_offset == *ret_at + *ret_left &&
+			    elf_fits(p->p_offset, p->p_filesz, r->len))
+				*ret_left += p->p_filesz;
+		}
 		return true;
 	}
 	return false;
@@ -309,8 +319,6 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 	rc = read_entries(r, p, &d);
 	if (rc < 0)
 		return rc;
-	if (d.flags_1 & DF_1_PIE)
-		e->kind = RK_ELF_EXE;
 	if (d.has_strings) {
 		if (!find_address(r, d.strings, &r->strings, &left) || d.nstrings > left)
 			return broken(r, 0, "a dynamic string table outside the segments");
@@ -319,6 +327,11 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 	rc = read_names(r, &d, e);
 	if (rc < 0)
 		return rc;
+	/* some libraries can also be started and have an interpreter: libc, libcap, libQt6Core */
+	if (d.flags_1 & DF_1_PIE)
+		e->kind = RK_ELF_EXE;
+	else if (e->soname && r->head.e_type == ET_DYN)
+		e->kind = RK_ELF_SHARED;
 
 	/* needed versions: count them first */
 	if (!d.has_versions || d.nversions == 0)

@@ -10,7 +10,7 @@
 
 enum rk_elf_kind {
 	RK_ELF_NONE,   /* not ELF at all */
-	RK_ELF_EXE,    /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE; also static ones */
+	RK_ELF_EXE,    /* ET_EXEC; ET_DYN with DF_1_PIE, or with an interpreter and no SONAME */
 	RK_ELF_SHARED, /* any other ET_DYN */
 	RK_ELF_OTHER,  /* relocatable, core, device code (EM_AMDGPU) */
 };
