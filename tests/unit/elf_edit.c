@@ -276,6 +276,150 @@ TEST(a_library_whose_headers_cannot_grow_moves_them)
 	elf_done(&w);
 }
 
+static Elf64_Phdr header_at(const struct elf_world *w, size_t i)
+{
+	Elf64_Phdr p;
+
+	memcpy(&p, w->data + header_place(w) + i * sizeof(p), sizeof(p));
+	return p;
+}
+
+/* strip would keep the segment without bytes, at an offset that no loader accepts */
+TEST(a_segment_that_loses_the_string_table_and_has_nothing_else_is_removed)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+
+	p.apart = true;
+	p.room = true;
+	p.own_header = true;
+	change(p, LONGER, RK_RPATH, RK_ELF_ROOM);
+	elf_make(&w, &p);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	CHECK_U64(header_count(&w), w.nsegments - 1);
+	CHECK_U64(header_at(&w, 0).p_filesz, (w.nsegments - 1) * sizeof(Elf64_Phdr));
+	CHECK_U64(header_at(&w, w.nsegments - 1).p_type, PT_NULL); /* space for a later edit */
+	for (size_t i = 0; i < header_count(&w); i++)
+		CHECK(header_at(&w, i).p_offset < ELF_WORLD_APART);
+	elf_done(&w);
+
+	p.room = false; /* its header is used for the new segment */
+	change(p, LONGER, RK_RPATH, RK_ELF_SEGMENT);
+	elf_make(&w, &p);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	CHECK_U64(header_count(&w), w.nsegments);
+	elf_done(&w);
+}
+
+TEST(a_segment_with_something_else_besides_the_string_table_stays)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+	Elf64_Ehdr head;
+
+	p.apart = true;
+	p.room = true;
+	elf_make(&w, &p);
+	memcpy(&head, w.data, sizeof(head));
+	head.e_entry = ELF_WORLD_APART + 1;
+	memcpy(w.data, &head, sizeof(head));
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	CHECK_U64(header_count(&w), w.nsegments);
+	elf_done(&w);
+}
+
+TEST(a_longer_text_goes_to_the_unused_end_of_its_segment)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+
+	p.slack = true;
+	p.program = true;
+	change(p, LONGER, RK_RPATH, RK_ELF_ROOM);
+	elf_make(&w, &p);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0 && e.new_size == e.old_size);
+	CHECK_U64(header_count(&w), w.nsegments);
+	elf_done(&w);
+	elf_make(&w, &p); /* bytes that are not zero belong to somebody */
+	memset(w.data + w.segments[1].p_filesz - 8, 1, 8);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0 && e.way == RK_ELF_SEGMENT);
+	elf_done(&w);
+}
+
+/* The program headers cannot grow: what follows them is written to. */
+static void make_fixed_program(struct elf_world *w)
+{
+	struct elf_plan p = with_rpath;
+
+	p.program = true;
+	p.null_slot = true;
+	elf_make(w, &p);
+	w->sections[1].sh_flags |= SHF_WRITE;
+	memcpy(w->data + w->head.e_shoff, w->sections, w->nsections * sizeof(w->sections[0]));
+}
+
+static void write_segments(struct elf_world *w)
+{
+	memcpy(w->data + sizeof(w->head), w->segments, w->nsegments * sizeof(w->segments[0]));
+}
+
+TEST(two_notes_that_follow_each_other_get_one_header)
+{
+	Elf64_Phdr *note, *other;
+	struct rk_elf_edit e;
+	struct elf_world w;
+	size_t notes = 0;
+
+	make_fixed_program(&w);
+	note = &w.segments[2];
+	other = &w.segments[w.nsegments - 1];
+	CHECK(note->p_type == PT_NOTE && other->p_type == PT_NULL);
+	note->p_align = 4;
+	*other = *note;
+	note->p_filesz = note->p_memsz = 20;
+	other->p_offset += 20;
+	other->p_vaddr += 20;
+	other->p_filesz = other->p_memsz = 16;
+	write_segments(&w);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0 && e.way == RK_ELF_SEGMENT);
+	check_changed(&w, LONGER, RK_RPATH);
+	CHECK_U64(header_count(&w), w.nsegments);
+	for (size_t i = 0; i < w.nsegments; i++)
+		if (header_at(&w, i).p_type == PT_NOTE) {
+			CHECK_U64(header_at(&w, i).p_filesz, 36);
+			notes++;
+		}
+	CHECK_U64(notes, 1);
+	elf_done(&w);
+}
+
+TEST(a_string_table_may_continue_in_the_segment_that_follows)
+{
+	uint64_t middle = 0;
+	struct rk_elf_edit e;
+	struct elf_world w;
+	Elf64_Phdr *load;
+
+	make_fixed_program(&w);
+	for (size_t i = 1; i < w.nsections; i++)
+		if (w.sections[i].sh_type == SHT_STRTAB)
+			middle = w.sections[i].sh_offset + w.sections[i].sh_size / 2;
+	load = &w.segments[1];
+	memmove(load + 2, load + 1, (w.nsegments - 3) * sizeof(*load)); /* over PT_NULL */
+	load[1] = load[0];
+	load[0].p_filesz = load[0].p_memsz = middle;
+	load[1].p_offset = load[1].p_vaddr = middle;
+	load[1].p_filesz = load[1].p_memsz = load[1].p_filesz - middle;
+	load[1].p_align = 1;
+	write_segments(&w);
+	CHECK(elf_change(&w, "/short", RK_RPATH, &e) == 0 && e.way == RK_ELF_IN_PLACE);
+	check_changed(&w, "/short", RK_RPATH);
+	elf_done(&w);
+}
+
 TEST(edits_that_follow_do_not_grow_without_end)
 {
 	struct elf_plan p = with_rpath;

@@ -10,7 +10,7 @@
 #include "pack/elf/read.h"
 #include "tap.h"
 
-enum { ELF_WORLD_BYTES = 64 << 10, ELF_WORLD_PAGE = 4096 };
+enum { ELF_WORLD_BYTES = 64 << 10, ELF_WORLD_PAGE = 4096, ELF_WORLD_APART = 3 * ELF_WORLD_PAGE };
 
 /* What the file is to have. Zeros make a library without anything. */
 struct elf_plan {
@@ -22,6 +22,8 @@ struct elf_plan {
 	bool null_slot;  /* a program header of no use */
 	bool own_header; /* PT_PHDR */
 	bool count_hint; /* DT_RELACOUNT */
+	bool apart;      /* the strings have a segment of their own, as patchelf makes it */
+	bool slack;      /* the read-only segment ends with bytes of no section */
 	unsigned spare;  /* DT_NULL besides the one */
 };
 
@@ -211,7 +213,7 @@ static inline void elf_put_headers(struct elf_world *w, const struct elf_plan *p
 
 static inline size_t elf_count_segments(const struct elf_plan *p)
 {
-	return 3u + p->program + !p->no_note + p->null_slot + p->own_header;
+	return 3u + p->program + !p->no_note + p->null_slot + p->own_header + p->apart;
 }
 
 static inline void elf_make(struct elf_world *w, const struct elf_plan *p)
@@ -239,16 +241,28 @@ static inline void elf_make(struct elf_world *w, const struct elf_plan *p)
 	elf_put_symbols(w, p);
 	elf_put_names(w, p);
 	elf_put_version(w, p);
-	at = elf_put(w, w->strings, w->nstrings);
-	elf_section(w, SHT_STRTAB, at, w->nstrings);
+	at = ELF_WORLD_APART;
+	if (!p->apart) {
+		at = elf_put(w, w->strings, w->nstrings);
+		elf_section(w, SHT_STRTAB, at, w->nstrings);
+	}
 	elf_entry(w, DT_STRTAB, at);
 	elf_entry(w, DT_STRSZ, w->nstrings);
-	/* something behind the table, so that it cannot just grow */
-	at = elf_put(w, "data", 4);
-	elf_section(w, SHT_PROGBITS, at, 4);
+	if (p->slack) {
+		w->len += 256;
+	} else { /* something behind the table, so that it cannot just grow */
+		at = elf_put(w, "data", 4);
+		elf_section(w, SHT_PROGBITS, at, 4);
+	}
 	load->p_filesz = load->p_memsz = w->len;
 	if (!p->is_static)
 		elf_put_dynamic(w, p);
+	if (p->apart) {
+		w->len = ELF_WORLD_APART;
+		at = elf_put(w, w->strings, w->nstrings);
+		elf_segment(w, PT_LOAD, PF_R | PF_W, at, w->nstrings);
+		elf_section(w, SHT_STRTAB, at, w->nstrings);
+	}
 	if (p->null_slot)
 		elf_segment(w, PT_NULL, 0, 0, 0);
 	elf_put_headers(w, p);

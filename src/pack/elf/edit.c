@@ -148,7 +148,8 @@ static int slide_headers(struct elf_image *m)
 	    !rk_elf_block_take(m, first, m->strings_at - first, &b))
 		return 0;
 	step = elf_round_up(sizeof(*m->segments), b.align);
-	if (m->nstrings < step || b.address + b.size != m->strings_address)
+	if (m->nstrings < step || b.address + b.size != m->strings_address ||
+	    !rk_elf_segment_around(m, b.at, b.size + step))
 		return 0;
 	if ((rc = rk_elf_block_move(m, &b, b.at + step, b.address + step)) < 0 ||
 	    (rc = write_moved(m, &b, b.at + step, NULL, 0, 0)) < 0)
@@ -156,28 +157,64 @@ static int slide_headers(struct elf_image *m)
 	return 1;
 }
 
-/* Returns 1 if the sections after the string table moved up and the text was put before them. */
+/*
+ * Returns 1 if the sections after the string table moved up and the text was put before them. They
+ * move into the unused end of the segment, or the segment grows.
+ */
 static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p)
 {
-	uint64_t from = m->strings_at + m->nstrings, end = p->p_offset + p->p_filesz;
-	uint64_t more = s->keep + s->text_size - m->nstrings, step;
-	struct elf_block b;
+	uint64_t from = m->strings_at + m->nstrings, end = p->p_offset + p->p_filesz, used, step;
+	uint64_t more = s->keep + s->text_size - m->nstrings;
+	struct elf_block b = { .align = 1 };
 	int rc;
 
-	if (m->strings_at < p->p_offset || from >= end || end - from > MAX_BEHIND ||
-	    !rk_elf_block_take(m, from, end - from, &b))
+	if (m->strings_at < p->p_offset || from >= end)
+		return 0;
+	used = rk_max(rk_elf_used_to(m, p), from);
+	if (used - from > MAX_BEHIND ||
+	    (used > from && !rk_elf_block_take(m, from, used - from, &b)))
 		return 0;
 	step = elf_round_up(more, b.align);
-	if (end == m->len || !has_room(m, p, step))
-		return 0;
-	if ((rc = rk_elf_block_move(m, &b, b.at + step, b.address + step)) < 0 ||
-	    (rc = write_moved(m, &b, m->strings_at + s->keep, (const uint8_t *)s->text,
-			      s->text_size, (size_t)(step - more))) < 0)
+	if (step > end - used) {
+		uint64_t grow = step - (end - used);
+
+		if (end == m->len || !has_room(m, p, grow))
+			return 0;
+		p->p_filesz += grow;
+		p->p_memsz = p->p_filesz;
+	}
+	if (b.size) {
+		rc = rk_elf_block_move(m, &b, b.at + step, b.address + step);
+		if (rc < 0)
+			return rc;
+	}
+	rc = write_moved(m, &b, m->strings_at + s->keep, (const uint8_t *)s->text, s->text_size,
+			 (size_t)(step - more));
+	if (rc < 0)
 		return rc;
-	p->p_filesz += step;
-	p->p_memsz = p->p_filesz;
 	strings_moved(m, s, m->strings_at, m->strings_address);
 	return 1;
+}
+
+static void remove_segment(struct elf_image *m, Elf64_Phdr *p)
+{
+	m->nsegments--;
+	memmove(p, p + 1, (size_t)(m->segments + m->nsegments - p) * sizeof(*p));
+	m->segments[m->nsegments] = (Elf64_Phdr){ 0 };
+}
+
+/*
+ * Removes the segment that another ELF editor made for the string table alone, which has moved:
+ * strip would keep it without bytes, at an offset that no loader accepts.
+ */
+static bool drop_old_segment(struct elf_image *m)
+{
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (rk_elf_is_only_strings(m, &m->segments[i])) {
+			remove_segment(m, &m->segments[i]);
+			return true;
+		}
+	return false;
 }
 
 /*
@@ -198,8 +235,7 @@ static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
 	if (m->strings_at > p->p_offset &&
 	    !rk_elf_block_take(m, p->p_offset, m->strings_at - p->p_offset, ret))
 		return false;
-	memmove(p, p + 1, (size_t)(m->segments + m->nsegments - p - 1) * sizeof(*p));
-	m->nsegments--;
+	remove_segment(m, p);
 	return true;
 }
 
@@ -304,14 +340,33 @@ struct new_segment {
 /* Removes a header so that its slot can be reused. */
 static bool drop_segment(struct elf_image *m, uint32_t type)
 {
-	for (size_t i = 0; i < m->nsegments; i++) {
-		if (m->segments[i].p_type != type)
-			continue;
-		memmove(&m->segments[i], &m->segments[i + 1],
-			(m->nsegments - i - 1) * sizeof(*m->segments));
-		m->nsegments--;
-		return true;
-	}
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == type) {
+			remove_segment(m, &m->segments[i]);
+			return true;
+		}
+	return false;
+}
+
+/* Notes of equal alignment that follow each other need one header, as linkers write it. */
+static bool merge_notes(struct elf_image *m)
+{
+	for (size_t i = 0; i < m->nsegments; i++)
+		for (size_t k = 0; k < m->nsegments; k++) {
+			Elf64_Phdr *p = &m->segments[i], *q = &m->segments[k];
+			uint64_t size = q->p_offset - p->p_offset;
+
+			if (p->p_type != PT_NOTE || q->p_type != PT_NOTE ||
+			    p->p_align != q->p_align || p->p_flags != q->p_flags ||
+			    (p->p_align != 4 && p->p_align != 8) || p->p_filesz == 0 ||
+			    p->p_filesz != p->p_memsz || q->p_filesz != q->p_memsz ||
+			    q->p_offset < p->p_offset || q->p_vaddr - p->p_vaddr != size ||
+			    elf_round_up(p->p_filesz, p->p_align) != size)
+				continue;
+			p->p_filesz = p->p_memsz = size + q->p_filesz;
+			remove_segment(m, q);
+			return true;
+		}
 	return false;
 }
 
@@ -320,7 +375,7 @@ static int choose_slot(struct elf_image *m, struct new_segment *n)
 	int rc;
 
 	n->slot = SLOT_SPARE;
-	if (take_own_segment(m, &n->block) || drop_segment(m, PT_NULL))
+	if (take_own_segment(m, &n->block) || drop_old_segment(m) || drop_segment(m, PT_NULL))
 		return 0;
 	n->slot = SLOT_GROW;
 	rc = slide_headers(m);
@@ -329,10 +384,14 @@ static int choose_slot(struct elf_image *m, struct new_segment *n)
 	if (rc > 0 || rk_elf_block_find(m, m->interpreter ? MOVE_LARGE : MOVE_SMALL, &n->block))
 		return 0;
 	n->block.size = 0;
+	n->slot = SLOT_SPARE;
+	if (merge_notes(m))
+		return 0;
 	if (m->interpreter)
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
 			       "cannot edit this ELF file: no space for another program header");
-	n->slot = drop_segment(m, PT_PHDR) ? SLOT_SPARE : SLOT_MOVE;
+	if (!drop_segment(m, PT_PHDR))
+		n->slot = SLOT_MOVE;
 	return 0;
 }
 
@@ -424,15 +483,10 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 					.p_memsz = n.size,
 					.p_align = n.align };
 	m->nsegments++;
-	m->head.e_phnum = (Elf64_Half)m->nsegments;
 	if (n.slot == SLOT_MOVE) {
 		m->head.e_phoff = n.at + n.table_at;
 		m->table_in_tail = true;
 	}
-	for (size_t i = 0; i < m->nsegments; i++)
-		if (m->segments[i].p_type == PT_PHDR)
-			m->segments[i].p_filesz = m->segments[i].p_memsz =
-				m->nsegments * sizeof(*m->segments);
 	strings_moved(m, s, n.at + n.strings_at, n.address + n.strings_at);
 
 	tail = rk_arena_alloc(m->arena, (size_t)n.size);
@@ -564,10 +618,13 @@ static int put_text(struct elf_image *m, struct wish *w)
 	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
 		if (m->segments[i].p_type == PT_LOAD)
 			rc = slide_behind(m, &s, &m->segments[i]);
-	if (rc == 0)
-		rc = move_table(m, &s, PF_R);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = move_table(m, &s, PF_R);
 	if (rc == 0)
 		rc = move_table(m, &s, PF_R | PF_X);
+	if (rc > 0)
+		drop_old_segment(m);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	w->way = RK_ELF_SEGMENT;

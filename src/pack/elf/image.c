@@ -172,7 +172,10 @@ static int read_entries(struct elf_image *m)
 	return 0;
 }
 
-/* The file offset of an address; false if no segment has file bytes for it. */
+/*
+ * The file offset of an address, and how many bytes follow there, also in segments that follow
+ * directly in memory and in the file. False if no segment has file bytes for it.
+ */
 static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
 			 uint64_t *ret_left)
 {
@@ -184,6 +187,12 @@ static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *
 			continue;
 		*ret_at = p->p_offset + (address - p->p_vaddr);
 		*ret_left = p->p_filesz - (address - p->p_vaddr);
+		for (; i < m->nsegments; i++) {
+			p = &m->segments[i];
+			if (p->p_type == PT_LOAD && p->p_vaddr == address + *ret_left &&
+			    p->p_offset == *ret_at + *ret_left)
+				*ret_left += p->p_filesz;
+		}
 		return true;
 	}
 	return false;
@@ -311,17 +320,23 @@ static int by_offset(const void *a, const void *b)
 int rk_elf_image_finish(struct elf_image *m)
 {
 	Elf64_Ehdr *head = rk_arena_alloc(m->arena, sizeof(*head));
+	size_t old = m->head.e_phnum;
 	int rc;
 
 	if (!head)
 		return rk_fail_nomem(m->err);
+	m->head.e_phnum = (Elf64_Half)m->nsegments;
+	for (size_t i = 0; i < m->nsegments && m->nsegments != old; i++)
+		if (m->segments[i].p_type == PT_PHDR)
+			m->segments[i].p_filesz = m->segments[i].p_memsz =
+				m->nsegments * sizeof(*m->segments);
 	*head = m->head;
 	rc = patch_if_new(m, 0, head, sizeof(*head));
 	if (rc < 0)
 		return rc;
-	if (!m->table_in_tail) {
+	if (!m->table_in_tail) { /* headers that were removed become zeros: space for later edits */
 		rc = patch_if_new(m, m->head.e_phoff, m->segments,
-				  m->nsegments * sizeof(*m->segments));
+				  rk_max(m->nsegments, old) * sizeof(*m->segments));
 		if (rc < 0)
 			return rc;
 	}

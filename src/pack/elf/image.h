@@ -20,11 +20,11 @@ struct elf_image {
 	struct rk_arena *arena;
 	struct rk_error *err;
 	Elf64_Ehdr head;
-	Elf64_Phdr *segments; /* has space for one more */
+	Elf64_Phdr *segments; /* has space for one more; unused ones are zeros */
 	size_t nsegments;
 	Elf64_Shdr *sections; /* NULL: the file has none */
 	size_t nsections;
-	bool interpreter; /* a program: its program headers are read in memory when it starts */
+	bool interpreter; /* can be started: its program headers are then read in memory */
 	/* dynamic section: used entries, and how many would fit */
 	Elf64_Dyn *entries;
 	size_t nentries, nslots;
@@ -76,6 +76,9 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m);
 
 /* ---- sections that can move (move.c) ---- */
 
+/* The segment with all these bytes of the file; NULL: none. */
+const Elf64_Phdr *rk_elf_segment_around(const struct elf_image *m, uint64_t at, uint64_t size);
+
 /* Whole sections and notes that move together. */
 struct elf_block {
 	uint64_t at, size, align;
@@ -94,5 +97,9 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size,
 /* Moves the block to `at` and `address` and updates everything that points to it. */
 int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at,
 		      uint64_t address);
+/* Is the old string table all that this segment has? */
+bool rk_elf_is_only_strings(const struct elf_image *m, const Elf64_Phdr *p);
+/* The end of the last section or note in the segment; the bytes after it are unused. */
+uint64_t rk_elf_used_to(const struct elf_image *m, const Elf64_Phdr *p);
 
 #endif

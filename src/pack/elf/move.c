@@ -14,7 +14,7 @@ static bool finds_by_header(const Elf64_Phdr *p)
 	return p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_GNU_PROPERTY;
 }
 
-static const Elf64_Phdr *segment_around(const struct elf_image *m, uint64_t at, uint64_t size)
+const Elf64_Phdr *rk_elf_segment_around(const struct elf_image *m, uint64_t at, uint64_t size)
 {
 	for (size_t i = 0; i < m->nsegments; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
@@ -124,9 +124,15 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 	return true;
 }
 
+/* Zeros, and what another ELF editor fills unused bytes with. */
+static bool is_filler(uint8_t c)
+{
+	return c == 0 || c == 'X' || c == 'Z';
+}
+
 /*
  * Are the bytes unused and in the same segment as the table? Unused are: the block's own bytes, the
- * old string table, zeros, and the filler (X or Z) of another ELF editor.
+ * old string table, and filler.
  */
 static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint64_t first,
 		     uint64_t need)
@@ -143,7 +149,7 @@ static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint6
 
 		if (elf_meet(at, 1, b->at, b->size) || elf_meet(at, 1, m->strings_at, m->nstrings))
 			continue;
-		if (m->sections && (c == 0 || c == 'X' || c == 'Z'))
+		if (m->sections && is_filler(c))
 			continue;
 		/* without section headers zeros may be data, except as padding between notes */
 		if (!m->sections && c == 0 && b->size && at < b->at && b->at - at < MAX_GAP)
@@ -236,7 +242,7 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 	uint64_t first = m->head.e_phoff + m->nsegments * sizeof(*m->segments);
 	uint64_t need = sizeof(*m->segments);
 	const Elf64_Phdr *around =
-		segment_around(m, m->head.e_phoff, first - m->head.e_phoff + need);
+		rk_elf_segment_around(m, m->head.e_phoff, first - m->head.e_phoff + need);
 	struct elf_block b = { .align = 1, .free_to = first + need };
 	bool grown = true;
 
@@ -248,7 +254,7 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 		if (!take_round(m, &b, first, need, &grown) || b.size > limit || i > MAX_ROUNDS)
 			return false;
 	}
-	if (!is_clear(m, &b, first, need) || (b.size && !segment_around(m, b.at, b.size)))
+	if (!is_clear(m, &b, first, need) || (b.size && !rk_elf_segment_around(m, b.at, b.size)))
 		return false;
 	b.address += b.at;
 	if (!entries_allow(m, &b, b.address - b.at + first, need) || !symbols_allow(m, &b))
@@ -259,7 +265,7 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 
 bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, struct elf_block *ret)
 {
-	const Elf64_Phdr *around = segment_around(m, at, size);
+	const Elf64_Phdr *around = rk_elf_segment_around(m, at, size);
 	struct elf_block b = { .at = at, .size = size, .align = 1 };
 
 	if (!m->sections || !around || size == 0)
@@ -342,4 +348,60 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 	}
 	m->sections = moved;
 	return 0;
+}
+
+bool rk_elf_is_only_strings(const struct elf_image *m, const Elf64_Phdr *p)
+{
+	uint64_t from = p->p_vaddr, size = p->p_memsz;
+
+	if (!m->strings_section || p->p_type != PT_LOAD || m->strings_at < p->p_offset ||
+	    !elf_fits(m->strings_at - p->p_offset, m->nstrings, p->p_filesz) ||
+	    elf_meet(p->p_offset, p->p_filesz, 0, sizeof(m->head)) ||
+	    elf_meet(p->p_offset, p->p_filesz, m->head.e_phoff,
+		     m->nsegments * sizeof(*m->segments)) ||
+	    elf_meet(from, size, m->head.e_entry, 1))
+		return false;
+	for (size_t i = 1; i < m->nsections; i++)
+		if (i != m->strings_section && (m->sections[i].sh_flags & SHF_ALLOC) &&
+		    elf_fits(m->sections[i].sh_addr, m->sections[i].sh_size, UINT64_MAX) &&
+		    elf_meet(m->sections[i].sh_addr, m->sections[i].sh_size, from, size))
+			return false;
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (&m->segments[i] != p &&
+		    elf_meet(m->segments[i].p_vaddr, m->segments[i].p_memsz, from, size))
+			return false;
+	for (size_t i = 0; i < m->nentries; i++)
+		if (m->entries[i].d_tag != DT_STRTAB &&
+		    elf_meet(from, size, m->entries[i].d_un.d_ptr, 1))
+			return false;
+	return true;
+}
+
+uint64_t rk_elf_used_to(const struct elf_image *m, const Elf64_Phdr *p)
+{
+	uint64_t end = p->p_offset + p->p_filesz, used = p->p_offset;
+
+	if (!m->sections)
+		return end;
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (s->sh_type != SHT_NOBITS &&
+		    elf_meet(s->sh_offset, s->sh_size, p->p_offset, p->p_filesz))
+			used = rk_max(used, s->sh_offset + s->sh_size);
+	}
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *o = &m->segments[i];
+
+		if (o->p_type != PT_LOAD && elf_fits(o->p_offset, o->p_filesz, m->len) &&
+		    elf_meet(o->p_offset, o->p_filesz, p->p_offset, p->p_filesz))
+			used = rk_max(used, o->p_offset + o->p_filesz);
+	}
+	if (elf_meet(m->head.e_phoff, m->nsegments * sizeof(*m->segments), p->p_offset,
+		     p->p_filesz))
+		used = rk_max(used, m->head.e_phoff + m->nsegments * sizeof(*m->segments));
+	for (uint64_t at = used; at < end; at++)
+		if (!is_filler(m->data[at]))
+			return end;
+	return rk_min(used, end);
 }
