@@ -252,11 +252,60 @@ static int map(int fd, uint64_t offset, size_t len, const char *name, struct rk_
 	return 0;
 }
 
+enum { BLOCK_BYTES = 64 << 10 };
+
+/* Zeros without memory of their own: a block gets memory and its bytes when it is loaded. */
 int rk_view_file(struct rk_file *f, struct rk_view *ret, struct rk_error *err)
 {
+	struct rk_view v = { .data = "", .file = f };
+
 	if (f->size > SIZE_MAX / 2)
-		return rk_fail(err, RK_E_LIMIT, "'%s' is too large to map", f->path);
-	return map(f->fd, 0, (size_t)f->size, f->path, ret, err);
+		return rk_fail(err, RK_E_LIMIT, "'%s' is too large for random access", f->path);
+	v.len = v.map_len = (size_t)f->size;
+	if (v.len) {
+		v.loaded = rk_calloc(v.len / BLOCK_BYTES + 1, 1);
+		if (!v.loaded)
+			return rk_fail_nomem(err);
+		v.map = mmap(NULL, v.len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
+		if (v.map == MAP_FAILED) {
+			rk_free(v.loaded);
+			return rk_fail_errno(err, errno, "cannot reserve memory for '%s'", f->path);
+		}
+		v.data = v.map;
+	}
+	*ret = v;
+	return 0;
+}
+
+static void load_block(struct rk_view *v, size_t block)
+{
+	size_t at = block * BLOCK_BYTES, n = v->len - at, got = 0;
+	char *to = (char *)v->map + at;
+
+	if (n > BLOCK_BYTES)
+		n = BLOCK_BYTES;
+	v->loaded[block] = 1;
+	if (v->err.code)
+		return;
+	if (mprotect(to, n, PROT_READ | PROT_WRITE) != 0) {
+		rk_fail_errno(&v->err, errno, "cannot read '%s'", v->file->path);
+		return;
+	}
+	if (rk_file_pread(v->file, to, n, at, &got, &v->err) < 0)
+		return;
+	if (got < n)
+		rk_fail(&v->err, RK_E_IO, "'%s' was truncated while it was being read",
+			v->file->path);
+}
+
+void rk_view_load(struct rk_view *v, uint64_t at, uint64_t len)
+{
+	if (!v->file || !len)
+		return;
+	for (size_t i = (size_t)(at / BLOCK_BYTES); i <= (at + len - 1) / BLOCK_BYTES; i++)
+		if (!v->loaded[i])
+			load_block(v, i);
 }
 
 int rk_view_spill(struct rk_spill *s, uint64_t offset, size_t len, struct rk_view *ret,
@@ -271,5 +320,7 @@ void rk_view_close(struct rk_view *v)
 {
 	if (v->map)
 		munmap(v->map, v->map_len);
+	rk_file_close(v->file);
+	rk_free(v->loaded);
 	memset(v, 0, sizeof(*v));
 }

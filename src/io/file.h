@@ -1,4 +1,4 @@
-/* file.h - reads files, keeps temporary bytes on disk, and maps both. */
+/* file.h - reads files, keeps temporary bytes on disk, and gives random access to both. */
 #ifndef RK_FILE_H
 #define RK_FILE_H
 
@@ -45,23 +45,32 @@ uint64_t rk_spill_size(const struct rk_spill *s);
 int rk_spill_fd(const struct rk_spill *s); /* borrowed */
 void rk_spill_free(struct rk_spill *s);    /* NULL is fine */
 
-/* ---- mapped bytes of a file, for random access ---- */
+/* ---- bytes of a file, for random access ---- */
 
 /*
- * Mapped, so that a file of gigabytes costs only the pages that are read. The file must not be
- * truncated in the meantime: reading past its end raises SIGBUS.
+ * A file of gigabytes costs only the parts that are read. Those of a user's file must be loaded
+ * first: another process may truncate it, which would raise SIGBUS if it were mapped.
  */
 struct rk_view {
 	const void *data; /* "" when len is 0 */
 	size_t len;
 	void *map;
 	size_t map_len;
+	struct rk_file *file; /* owned; NULL: all bytes are there */
+	uint8_t *loaded;      /* one for each block */
+	struct rk_error err;  /* the first failure to load */
 };
 
+/* On success the view owns `f`. Bytes that were not loaded are zeros. */
 int rk_view_file(struct rk_file *f, struct rk_view *ret, struct rk_error *err);
-/* A part of a spill. */
+/* A part of a spill: nothing to load. */
 int rk_view_spill(struct rk_spill *s, uint64_t offset, size_t len, struct rk_view *ret,
 		  struct rk_error *err);
+/*
+ * Makes [at, at + len), which must be inside the view, readable. A failure is kept in v->err, and
+ * the bytes are zeros: look at it after the last load.
+ */
+void rk_view_load(struct rk_view *v, uint64_t at, uint64_t len);
 void rk_view_close(struct rk_view *v); /* and zeroes it; a zeroed one is fine */
 
 #endif

@@ -102,8 +102,8 @@ static int open_same(const struct rk_origin *o, struct rk_file **ret, struct rk_
 	return 0;
 }
 
-static int read_origin(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
-		       struct rk_error *err)
+int rk_origin_read(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
+		   struct rk_error *err)
 {
 	struct rk_file *f = NULL;
 	size_t n = 0;
@@ -138,11 +138,11 @@ static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_
 		break;
 	}
 	if (!p->edit)
-		return read_origin(p->origin, offset, to, len, err);
+		return rk_origin_read(p->origin, offset, to, len, err);
 	/* original bytes first, where there are any, then the edit on top */
 	if (offset < p->origin->size) {
 		old = rk_min(p->origin->size - offset, len);
-		rc = read_origin(p->origin, offset, to, old, err);
+		rc = rk_origin_read(p->origin, offset, to, old, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -184,7 +184,7 @@ int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_
 		   struct rk_error *err)
 {
 	*ret_len = rk_min(o->size, len);
-	return *ret_len ? read_origin(o, 0, to, *ret_len, err) : 0;
+	return *ret_len ? rk_origin_read(o, 0, to, *ret_len, err) : 0;
 }
 
 int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_error *err)
@@ -198,6 +198,7 @@ int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_err
 	if (rc < 0)
 		return rc;
 	rc = rk_view_file(f, ret, err);
-	rk_file_close(f);
+	if (rc < 0)
+		rk_file_close(f);
 	return rc;
 }

@@ -63,7 +63,10 @@ int64_t rk_origin_time(const struct stat *st); /* for mtime_ns */
 /* Reads the first bytes of an origin. *ret_len < len only if the origin is shorter. */
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
 		   struct rk_error *err);
-/* Maps the whole origin; see io/view.h. */
+/* Reads exactly len bytes, which must be inside the origin. */
+int rk_origin_read(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
+		   struct rk_error *err);
+/* The whole origin for random access: its bytes must be loaded (io/file.h). */
 int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_error *err);
 
 #endif

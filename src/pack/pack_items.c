@@ -74,7 +74,7 @@ static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_f
 	if ((rc = rk_arena_new(&scratch, err)) < 0 ||
 	    (rc = rk_origin_view(file->origin, &view, err)) < 0)
 		goto out;
-	rc = rk_elf_read(view.data, view.len, scratch, &elf, &why);
+	rc = rk_elf_read_view(&view, scratch, &elf, &why);
 	if (rc == RK_E_FORMAT) {
 		f->type = RK_FILE_BROKEN;
 		rc = keep_text(p, why.message, &f->note, err);
@@ -300,7 +300,7 @@ static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const 
 
 	if (rc < 0)
 		return rc;
-	rc = rk_elf_edit(view.data, view.len, rpath, tag, k->pl->p->arena, ret, &why);
+	rc = rk_elf_edit_view(&view, rpath, tag, k->pl->p->arena, ret, &why);
 	rk_view_close(&view);
 	if (rc == 0)
 		return ret->way != RK_ELF_SAME;
@@ -405,7 +405,7 @@ int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_e
 		k->machine_of = file->origin->name;
 	}
 	if (!devel && f->machine && k->d->machine != f->machine)
-		return rk_fail(k->pl->err, RK_E_USAGE,
+		return rk_fail(k->pl->err, RK_E_FORMAT,
 			       "'%s' and '%s' are for different machines (%u and %u): one package "
 			       "cannot have both",
 			       k->machine_of, file->origin->name, k->d->machine, f->machine);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "pack/wheel/meta.h"
 
 enum { NAMES_MAX = 400 }; /* max bytes of a list of names in a message */
@@ -31,11 +32,14 @@ void rk_overlay_release(struct rk_overlay *t)
 	*t = (struct rk_overlay){ 0 };
 }
 
+enum { COMPARE_BYTES = 256 << 10 };
+
 /* Returns 1 if both are of the same kind and have the same bytes or link text, else 0. */
 static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_error *err)
 {
-	struct rk_view x = { 0 }, y = { 0 };
-	int rc;
+	uint64_t size;
+	char *x, *y;
+	int rc = 1;
 
 	if (a->kind != b->kind)
 		return 0;
@@ -43,15 +47,23 @@ static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_er
 		return 1;
 	if (a->kind == RK_ENTRY_LINK)
 		return strcmp(a->link, b->link) == 0;
-	if (a->origin->size != b->origin->size)
+	size = a->origin->size;
+	if (size != b->origin->size)
 		return 0;
-	if ((rc = rk_origin_view(a->origin, &x, err)) < 0 ||
-	    (rc = rk_origin_view(b->origin, &y, err)) < 0)
-		goto out;
-	rc = x.len == y.len && (!x.len || memcmp(x.data, y.data, x.len) == 0);
-out:
-	rk_view_close(&x);
-	rk_view_close(&y);
+	x = rk_alloc(2 * COMPARE_BYTES);
+	if (!x)
+		return rk_fail_nomem(err);
+	y = x + COMPARE_BYTES;
+	for (uint64_t at = 0; at < size && rc == 1; at += COMPARE_BYTES) {
+		size_t n = (size_t)rk_min(size - at, COMPARE_BYTES);
+
+		rc = rk_origin_read(a->origin, at, x, n, err);
+		if (rc == 0)
+			rc = rk_origin_read(b->origin, at, y, n, err);
+		if (rc == 0)
+			rc = memcmp(x, y, n) == 0;
+	}
+	rk_free(x);
 	return rc;
 }
 

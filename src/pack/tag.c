@@ -108,7 +108,7 @@ static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, co
 	if ((rc = rk_arena_new(&arena, err)) < 0 ||
 	    (rc = rk_origin_view(item->entry->origin, &view, err)) < 0)
 		goto out;
-	rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
+	rc = rk_elf_read_view(&view, arena, &elf, &broken);
 	if (rc == RK_E_FORMAT) /* already reported, and nothing can load it */
 		rc = 0;
 	if (rc < 0 && err)

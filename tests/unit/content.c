@@ -2,10 +2,12 @@
 #include "pack/content.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pack/elf/read.h"
 #include "tap.h"
 #include "world.h"
 
@@ -64,6 +66,50 @@ TEST(a_file_that_changes_its_size_is_reported)
 	CHECK_STR(err.message, "'greeting' changed while it was being packed");
 	CHECK_I64(rk_origin_view(&o, &view, NULL), RK_E_IO);
 	rk_view_close(&view);
+	rk_arena_free(a);
+	world_close(&w);
+}
+
+/* A mapped file would end the process with SIGBUS here. */
+TEST(a_file_that_is_truncated_while_it_is_read_is_an_error)
+{
+	enum { SIZE = 300000 };
+	struct rk_arena *a = NULL;
+	struct rk_origin o = { .size = SIZE, .name = "library" };
+	char *bytes = calloc(1, SIZE);
+	struct rk_elf_edit edit;
+	struct rk_error err = { 0 };
+	struct rk_view view = { 0 };
+	struct rk_elf elf;
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_arena_new(&a, NULL), 0);
+	/* 64 bits, a library, with program headers far behind */
+	memcpy(bytes, "\177ELF\2\1\1", 7);
+	bytes[16] = 3;
+	bytes[18] = 62;
+	bytes[32 + 2] = 4; /* e_phoff: 0x40000 */
+	bytes[54] = 56;
+	bytes[56] = 1;
+	o.path = world_file(&w, "library", bytes, SIZE);
+	CHECK_I64(rk_origin_view(&o, &view, &err), 0);
+	CHECK_I64(rk_elf_read_view(&view, a, &elf, &err), 0);
+	CHECK_I64(elf.kind, RK_ELF_SHARED);
+	rk_view_close(&view);
+
+	CHECK_I64(rk_origin_view(&o, &view, &err), 0);
+	CHECK_I64(truncate(o.path, 100), 0);
+	CHECK_I64(rk_elf_read_view(&view, a, &elf, &err), RK_E_IO);
+	CHECK(strstr(err.message, "library' was truncated while it was being read"));
+	rk_error_clear(&err);
+	CHECK_I64(rk_elf_edit_view(&view, "/x", RK_RPATH, a, &edit, &err), RK_E_IO);
+	CHECK(strstr(err.message, "library' was truncated while it was being read"));
+	rk_view_close(&view);
+	rk_error_clear(&err);
+	CHECK_I64(rk_origin_view(&o, &view, &err), RK_E_IO);
+	CHECK_STR(err.message, "'library' changed while it was being packed");
+	free(bytes);
 	rk_arena_free(a);
 	world_close(&w);
 }

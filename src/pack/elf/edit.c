@@ -96,6 +96,7 @@ static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 {
 	uint64_t end = p->p_offset + p->p_filesz, room;
+	const uint8_t *unused;
 
 	if (p->p_type != PT_LOAD || (p->p_flags & PF_W) || !(p->p_flags & PF_R) ||
 	    p->p_filesz != p->p_memsz || room_in_memory(m, p->p_vaddr + p->p_memsz) < n)
@@ -105,8 +106,9 @@ static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 		return room == UINT64_MAX && m->ntail == 0;
 	if (room == UINT64_MAX || room < n || !elf_fits(end, n, m->len))
 		return false;
+	unused = elf_bytes(m->view, end, n);
 	for (uint64_t i = 0; i < n; i++)
-		if (m->data[end + i])
+		if (unused[i])
 			return false;
 	return true;
 }
@@ -133,7 +135,7 @@ static int write_moved(struct elf_image *m, const struct elf_block *b, uint64_t 
 		return rk_fail_nomem(m->err);
 	if (nlead)
 		memcpy(bytes, lead, nlead);
-	memcpy(bytes + nlead + gap, m->data + b->at, (size_t)b->size);
+	memcpy(bytes + nlead + gap, elf_bytes(m->view, b->at, b->size), (size_t)b->size);
 	return rk_elf_image_patch(m, at, bytes, nlead + gap + (size_t)b->size);
 }
 
@@ -302,7 +304,7 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 		bytes = rk_arena_alloc(m->arena, (size_t)size);
 		if (!bytes)
 			return rk_fail_nomem(m->err);
-		memcpy(bytes, m->data + m->strings_at, (size_t)s->keep);
+		memcpy(bytes, m->strings, (size_t)s->keep);
 		memcpy(bytes + s->keep, s->text, s->text_size);
 		strings_moved(m, s, end + pad, p->p_vaddr + p->p_filesz + pad);
 		rc = append(m, p, pad, bytes, (size_t)size);
@@ -322,7 +324,6 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
  */
 
 enum { TAIL_ALIGN = 16, MOVE_SMALL = 4 << 10, MOVE_LARGE = 16 << 20 };
-#define MAX_STRINGS ((uint64_t)256 << 20)
 #define MAX_GAP ((uint64_t)1 << 30)
 
 /* Where the new header comes from. */
@@ -455,9 +456,6 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	uint8_t *tail;
 	int rc;
 
-	if (m->nstrings > MAX_STRINGS)
-		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "cannot edit this ELF file: its string table is too large to move");
 	n.gap = rk_elf_largest_symbol(m); /* before anything moves */
 	rc = choose_slot(m, &n);
 	if (rc < 0)
@@ -493,10 +491,11 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	if (!tail)
 		return rk_fail_nomem(m->err);
 	if (n.block.size)
-		memcpy(tail + n.block_at, m->data + n.block.at, (size_t)n.block.size);
+		memcpy(tail + n.block_at, elf_bytes(m->view, n.block.at, n.block.size),
+		       (size_t)n.block.size);
 	if (n.slot == SLOT_MOVE)
 		memcpy(tail + n.table_at, m->segments, m->nsegments * sizeof(*m->segments));
-	memcpy(tail + n.strings_at, m->data + m->strings_at, (size_t)s->keep);
+	memcpy(tail + n.strings_at, m->strings, (size_t)s->keep);
 	memcpy(tail + n.strings_at + s->keep, s->text, s->text_size);
 	m->tail = tail;
 	m->tail_at = n.at;
@@ -519,7 +518,7 @@ struct wish {
 
 static const char *text_at(const struct elf_image *m, uint64_t offset)
 {
-	return (const char *)m->data + m->strings_at + offset;
+	return (const char *)m->strings + offset;
 }
 
 /* The entry that takes effect: loaders ignore RPATH if there is a RUNPATH. NULL: none. */
@@ -665,10 +664,10 @@ static int set_entry(struct elf_image *m, const struct wish *w)
 	return 0;
 }
 
-int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
-		struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err)
+static int make_edit(struct rk_view *v, const char *rpath, enum rk_rpath_tag tag,
+		     struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err)
 {
-	struct elf_image m = { .data = data, .len = len, .arena = arena, .err = err };
+	struct elf_image m = { .view = v, .len = v->len, .arena = arena, .err = err };
 	struct wish w = { .text = rpath, .tag = tag == RK_RPATH ? DT_RPATH : DT_RUNPATH };
 	const Elf64_Dyn *now;
 	size_t n = 0;
@@ -701,9 +700,9 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 	*ret = (struct rk_elf_edit){ .way = w.way,
 				     .patches = m.patches,
 				     .npatches = m.npatches,
-				     .old_size = len,
-				     .new_size = len,
-				     .tail_at = len };
+				     .old_size = v->len,
+				     .new_size = v->len,
+				     .tail_at = v->len };
 	if (m.npatches == 0)
 		ret->way = RK_ELF_SAME;
 	if (m.ntail) {
@@ -713,6 +712,30 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 		ret->new_size = m.tail_at + m.ntail;
 	}
 	return 0;
+}
+
+int rk_elf_edit_view(struct rk_view *v, const char *rpath, enum rk_rpath_tag tag,
+		     struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err)
+{
+	struct rk_elf_edit e;
+	int rc = make_edit(v, rpath, tag, arena, &e, err);
+
+	if (v->err.code) { /* the edit was made from zeros */
+		if (err)
+			*err = v->err;
+		return v->err.code;
+	}
+	if (rc == 0)
+		*ret = e;
+	return rc;
+}
+
+int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
+		struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err)
+{
+	struct rk_view all = { .data = data, .len = len };
+
+	return rk_elf_edit_view(&all, rpath, tag, arena, ret, err);
 }
 
 /* Copies the part of [at, at + n) that is in the window. */

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/file.h"
 
 enum rk_rpath_tag { RK_RPATH, RK_RUNPATH };
 
@@ -47,8 +48,11 @@ struct rk_elf_edit {
  * text `rpath`. NULL keeps the text: only the kind changes (RK_ELF_SAME if there is no entry).
  * SONAME, NEEDED and everything else stay. The arena owns *ret.
  * RK_E_UNSUPPORTED: the file cannot be edited (static, 32 bits, foreign byte order, no space for
- * the entry); the message says why.
+ * the entry); the message says why. RK_E_IO: it cannot be read, or was truncated meanwhile.
  */
+int rk_elf_edit_view(struct rk_view *v, const char *rpath, enum rk_rpath_tag tag,
+		     struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err);
+/* The same for a file in memory. */
 int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
 		struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err);
 

@@ -17,6 +17,7 @@ enum { MAX_SLOTS = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
 /* No address space is larger; sums of two addresses below it do not overflow. */
 #define MAX_ADDRESS ((uint64_t)1 << 62)
 #define MAX_ALIGN ((uint64_t)1 << 32)
+#define MAX_STRINGS ((uint64_t)256 << 20)
 
 static int unsupported(const struct elf_image *m, const char *why)
 {
@@ -34,15 +35,17 @@ static int broken(const struct elf_image *m, uint64_t offset, const char *what)
 
 static int read_head(struct elf_image *m)
 {
-	if (m->len < EI_NIDENT || memcmp(m->data, ELFMAG, SELFMAG) != 0)
+	const uint8_t *ident = m->len < EI_NIDENT ? NULL : elf_bytes(m->view, 0, EI_NIDENT);
+
+	if (!ident || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return broken(m, 0, "no header");
-	if (m->data[EI_CLASS] != ELFCLASS64)
+	if (ident[EI_CLASS] != ELFCLASS64)
 		return unsupported(m, "it is not 64-bit");
-	if (m->data[EI_DATA] != ELFDATA2LSB)
+	if (ident[EI_DATA] != ELFDATA2LSB)
 		return unsupported(m, "it has another byte order");
 	if (m->len < sizeof(m->head))
 		return broken(m, 0, "the header is cut short");
-	memcpy(&m->head, m->data, sizeof(m->head));
+	memcpy(&m->head, elf_bytes(m->view, 0, sizeof(m->head)), sizeof(m->head));
 	if (m->head.e_type != ET_DYN && m->head.e_type != ET_EXEC)
 		return unsupported(m, "it is neither a program nor a library");
 	if (m->head.e_machine == EM_AMDGPU)
@@ -80,7 +83,8 @@ static int read_segments(struct elf_image *m)
 	m->segments = rk_arena_alloc(m->arena, (n + 1) * sizeof(*m->segments));
 	if (!m->segments)
 		return rk_fail_nomem(m->err);
-	memcpy(m->segments, m->data + m->head.e_phoff, n * sizeof(*m->segments));
+	memcpy(m->segments, elf_bytes(m->view, m->head.e_phoff, n * sizeof(*m->segments)),
+	       n * sizeof(*m->segments));
 	m->nsegments = n;
 
 	for (size_t i = 0; i < n; i++) {
@@ -115,7 +119,8 @@ static int read_sections(struct elf_image *m)
 	m->sections = rk_arena_alloc(m->arena, n * sizeof(*m->sections));
 	if (!m->sections)
 		return rk_fail_nomem(m->err);
-	memcpy(m->sections, m->data + m->head.e_shoff, n * sizeof(*m->sections));
+	memcpy(m->sections, elf_bytes(m->view, m->head.e_shoff, n * sizeof(*m->sections)),
+	       n * sizeof(*m->sections));
 	m->nsections = n;
 	for (size_t i = 1; i < n; i++) {
 		const Elf64_Shdr *s = &m->sections[i];
@@ -159,7 +164,8 @@ static int read_entries(struct elf_image *m)
 	m->entries = rk_arena_alloc(m->arena, (m->nslots + 1) * sizeof(*m->entries));
 	if (!m->entries)
 		return rk_fail_nomem(m->err);
-	memcpy(m->entries, m->data + m->entries_at, m->nslots * sizeof(*m->entries));
+	memcpy(m->entries, elf_bytes(m->view, m->entries_at, m->nslots * sizeof(*m->entries)),
+	       m->nslots * sizeof(*m->entries));
 	while (m->nentries < m->nslots && m->entries[m->nentries].d_tag != DT_NULL)
 		m->nentries++;
 	if (m->nentries == m->nslots)
@@ -207,7 +213,11 @@ static int find_strings(struct elf_image *m)
 		return unsupported(m, "it has no dynamic string table");
 	if (!find_address(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
 		return broken(m, 0, "a dynamic string table outside the segments");
-	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
+	if (m->nstrings > MAX_STRINGS)
+		return unsupported(m, "its string table is too large");
+	if (m->nstrings)
+		m->strings = elf_bytes(m->view, m->strings_at, m->nstrings);
+	if (!m->strings || m->strings[m->nstrings - 1] != 0)
 		return broken(m, m->strings_at, "a dynamic string table without end");
 	if (!m->sections)
 		return 0;
@@ -265,7 +275,8 @@ int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, 
 /* Does nothing if the bytes do not change. */
 static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
 {
-	if (elf_fits(offset, len, m->len) && memcmp(m->data + offset, bytes, len) == 0)
+	if (elf_fits(offset, len, m->len) &&
+	    memcmp(elf_bytes(m->view, offset, len), bytes, len) == 0)
 		return 0;
 	return rk_elf_image_patch(m, offset, bytes, len);
 }
@@ -280,7 +291,8 @@ static int patch_symbol_tables(struct elf_image *m)
 	for (size_t i = 1; i < m->nsections; i++) {
 		Elf64_Shdr old;
 
-		memcpy(&old, m->data + m->head.e_shoff + i * sizeof(old), sizeof(old));
+		memcpy(&old, elf_bytes(m->view, m->head.e_shoff + i * sizeof(old), sizeof(old)),
+		       sizeof(old));
 		any |= distances[i] = m->sections[i].sh_addr - old.sh_addr; /* how far it moved */
 	}
 	for (size_t i = 1; i < m->nsections && any; i++) {
@@ -293,7 +305,7 @@ static int patch_symbol_tables(struct elf_image *m)
 			Elf64_Sym sym, *moved;
 			int rc;
 
-			memcpy(&sym, m->data + at, sizeof(sym));
+			memcpy(&sym, elf_bytes(m->view, at, sizeof(sym)), sizeof(sym));
 			if (sym.st_shndx >= m->nsections || distances[sym.st_shndx] == 0)
 				continue;
 			moved = rk_arena_alloc(m->arena, sizeof(*moved));
@@ -384,7 +396,7 @@ static bool load(const struct elf_image *m, uint64_t address, void *to, size_t s
 
 	if (!find_address(m, address, &at, &left) || left < size)
 		return false;
-	memcpy(to, m->data + at, size);
+	memcpy(to, elf_bytes(m->view, at, size), size);
 	return true;
 }
 
@@ -402,7 +414,8 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 	for (uint64_t i = 0; i < head[0]; i++) {
 		uint32_t symbol;
 
-		memcpy(&symbol, m->data + at + i * sizeof(symbol), sizeof(symbol));
+		memcpy(&symbol, elf_bytes(m->view, at + i * sizeof(symbol), sizeof(symbol)),
+		       sizeof(symbol));
 		if (symbol > highest)
 			highest = symbol;
 	}
@@ -414,7 +427,8 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 	for (uint64_t i = highest - head[1]; i < left / sizeof(uint32_t); i++) {
 		uint32_t hash;
 
-		memcpy(&hash, m->data + at + i * sizeof(hash), sizeof(hash));
+		memcpy(&hash, elf_bytes(m->view, at + i * sizeof(hash), sizeof(hash)),
+		       sizeof(hash));
 		if (hash & 1) {
 			*ret = head[1] + i + 1;
 			return true;
@@ -456,7 +470,7 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m)
 	    !count_symbols(m, address, &n) || n > left / sizeof(sym))
 		return 0;
 	for (uint64_t i = 0; i < n; i++) {
-		memcpy(&sym, m->data + at + i * sizeof(sym), sizeof(sym));
+		memcpy(&sym, elf_bytes(m->view, at + i * sizeof(sym), sizeof(sym)), sizeof(sym));
 		largest = rk_max(largest, sym.st_size);
 	}
 	return largest;
@@ -474,7 +488,8 @@ static bool symbols_use(const struct elf_image *m, const struct span *s)
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t name;
 
-		memcpy(&name, m->data + at + i * sizeof(Elf64_Sym), sizeof(name));
+		memcpy(&name, elf_bytes(m->view, at + i * sizeof(Elf64_Sym), sizeof(name)),
+		       sizeof(name));
 		if (in_span(s, name))
 			return true;
 	}
@@ -584,7 +599,7 @@ bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t l
 	/* a user that points at the text's NUL has an empty text and keeps it */
 	struct span s = { offset, offset + len };
 
-	if (offset == 0 || m->data[m->strings_at + offset - 1] != 0)
+	if (offset == 0 || m->strings[offset - 1] != 0)
 		return false;
 	for (size_t i = 0; i < m->nentries; i++)
 		switch (m->entries[i].d_tag) {

@@ -15,7 +15,7 @@
 #include "pack/elf/read.h"
 
 struct elf_image {
-	const uint8_t *data;
+	struct rk_view *view;
 	uint64_t len;
 	struct rk_arena *arena;
 	struct rk_error *err;
@@ -30,6 +30,7 @@ struct elf_image {
 	size_t nentries, nslots;
 	uint64_t entries_at;
 	/* dynamic string table, as in the file */
+	const uint8_t *strings;
 	uint64_t strings_at, strings_address, nstrings;
 	size_t strings_section; /* 0: none */
 	uint64_t page;          /* largest page size the machine may have */

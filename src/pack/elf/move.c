@@ -7,7 +7,7 @@
 
 /* older releases of elf.h lack these */
 enum { SECTION_RELR = 19, ENTRY_RELR = 36 };
-enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64 };
+enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64, MAX_UNUSED = 1 << 20 };
 
 static bool finds_by_header(const Elf64_Phdr *p)
 {
@@ -145,7 +145,7 @@ static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint6
 	    elf_meet(first, end - first, m->head.e_shoff, m->nsections * sizeof(*m->sections)))
 		return false;
 	for (uint64_t at = first; at < first + need; at++) {
-		uint8_t c = m->data[at];
+		uint8_t c = *elf_bytes(m->view, at, 1);
 
 		if (elf_meet(at, 1, b->at, b->size) || elf_meet(at, 1, m->strings_at, m->nstrings))
 			continue;
@@ -226,7 +226,9 @@ static bool symbols_allow(const struct elf_image *m, const struct elf_block *b)
 		if (s->sh_entsize != sizeof(sym))
 			return false;
 		for (uint64_t k = 0; k < s->sh_size / sizeof(sym); k++) {
-			memcpy(&sym, m->data + s->sh_offset + k * sizeof(sym), sizeof(sym));
+			memcpy(&sym,
+			       elf_bytes(m->view, s->sh_offset + k * sizeof(sym), sizeof(sym)),
+			       sizeof(sym));
 			if (sym.st_shndx == SHN_UNDEF || sym.st_shndx >= m->nsections ||
 			    !section_moves(m, sym.st_shndx, b))
 				continue;
@@ -380,6 +382,7 @@ bool rk_elf_is_only_strings(const struct elf_image *m, const Elf64_Phdr *p)
 uint64_t rk_elf_used_to(const struct elf_image *m, const Elf64_Phdr *p)
 {
 	uint64_t end = p->p_offset + p->p_filesz, used = p->p_offset;
+	const uint8_t *bytes;
 
 	if (!m->sections)
 		return end;
@@ -400,8 +403,11 @@ uint64_t rk_elf_used_to(const struct elf_image *m, const Elf64_Phdr *p)
 	if (elf_meet(m->head.e_phoff, m->nsegments * sizeof(*m->segments), p->p_offset,
 		     p->p_filesz))
 		used = rk_max(used, m->head.e_phoff + m->nsegments * sizeof(*m->segments));
-	for (uint64_t at = used; at < end; at++)
-		if (!is_filler(m->data[at]))
+	if (used >= end || end - used > MAX_UNUSED)
+		return end;
+	bytes = elf_bytes(m->view, used, end - used);
+	for (uint64_t i = 0; i < end - used; i++)
+		if (!is_filler(bytes[i]))
 			return end;
-	return rk_min(used, end);
+	return used;
 }

@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/num.h"
 
 enum { MAX_NEEDED = 1 << 14, MAX_VERSIONS = 1 << 16 };
 
 struct reader {
-	const uint8_t *data;
+	struct rk_view *view;
 	uint64_t len;
 	bool wide, little;
 	struct rk_arena *arena;
@@ -41,7 +42,7 @@ static bool find_record(const struct reader *r, uint64_t at, size_t size, struct
 {
 	if (!elf_fits(at, size, r->len))
 		return false;
-	*ret = rk_cursor_over(r->data + at, size);
+	*ret = rk_cursor_over(elf_bytes(r->view, at, size), size);
 	return true;
 }
 
@@ -76,9 +77,10 @@ static int read_segments(struct reader *r)
 	if (!r->segments)
 		return rk_fail_nomem(r->err);
 	for (size_t i = 0; i < n; i++) {
-		struct rk_cursor c = rk_cursor_over(r->data + r->head.e_phoff + i * size, size);
 		Elf64_Phdr *p = &r->segments[i];
+		struct rk_cursor c;
 
+		find_record(r, r->head.e_phoff + i * size, size, &c);
 		p->p_type = (uint32_t)number(r, &c, 4);
 		if (r->wide)
 			number(r, &c, 4); /* flags; 32-bit files have them further down */
@@ -153,11 +155,14 @@ static int read_text(const struct reader *r, uint64_t offset, const char **ret)
 {
 	uint64_t left = offset < r->nstrings ? r->nstrings - offset : 0;
 
+	const uint8_t *text;
+
 	if (left > RK_ELF_TEXT_MAX)
 		left = RK_ELF_TEXT_MAX;
-	if (left == 0 || !memchr(r->data + r->strings + offset, 0, (size_t)left))
+	text = left ? elf_bytes(r->view, r->strings + offset, left) : NULL;
+	if (!text || !memchr(text, 0, (size_t)left))
 		return broken(r, r->strings, "a name outside the string table or too long");
-	*ret = (const char *)r->data + r->strings + offset;
+	*ret = (const char *)text;
 	return 0;
 }
 
@@ -182,9 +187,12 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 		return rk_fail_nomem(r->err);
 	ret->v = v;
 	for (uint64_t i = 0; i < max; i++) {
-		struct rk_cursor c = rk_cursor_over(r->data + p->p_offset + i * size, size);
-		uint64_t tag = word(r, &c), value = word(r, &c);
+		uint64_t tag, value;
+		struct rk_cursor c;
 
+		find_record(r, p->p_offset + i * size, size, &c);
+		tag = word(r, &c);
+		value = word(r, &c);
 		v[i].d_tag = r->wide ? (int64_t)tag : (int32_t)(uint32_t)tag; /* signed */
 		v[i].d_un.d_val = value;
 		switch (v[i].d_tag) {
@@ -309,12 +317,14 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 		return 0;
 	e->dynamic = true;
 	if (interpreter && interpreter->p_filesz) {
-		uint64_t size = interpreter->p_filesz;
+		uint64_t size = rk_min(interpreter->p_filesz, RK_ELF_TEXT_MAX);
+		const uint8_t *text;
 
 		at = interpreter->p_offset;
-		if (!elf_fits(at, size, r->len) || !memchr(r->data + at, 0, (size_t)size))
-			return broken(r, at, "an interpreter name outside the file");
-		e->interpreter = (const char *)r->data + at;
+		text = elf_fits(at, size, r->len) ? elf_bytes(r->view, at, size) : NULL;
+		if (!text || !memchr(text, 0, (size_t)size))
+			return broken(r, at, "an interpreter name outside the file or too long");
+		e->interpreter = (const char *)text;
 	}
 	rc = read_entries(r, p, &d);
 	if (rc < 0)
@@ -363,7 +373,7 @@ bool rk_elf_is(const void *head, size_t len)
 
 static int read_head(struct reader *r, struct rk_elf *e)
 {
-	const uint8_t *ident = r->data;
+	const uint8_t *ident = r->view->data;
 	Elf64_Ehdr *h = &r->head;
 	struct rk_cursor c;
 
@@ -392,29 +402,38 @@ static int read_head(struct reader *r, struct rk_elf *e)
 	return 0;
 }
 
+int rk_elf_read_view(struct rk_view *v, struct rk_arena *arena, struct rk_elf *ret,
+		     struct rk_error *err)
+{
+	struct reader r = { .view = v, .len = v->len, .arena = arena, .err = err };
+	struct rk_elf e = { 0 };
+	int rc = 0;
+
+	rk_view_load(v, 0, rk_min(v->len, EI_NIDENT));
+	if (rk_elf_is(v->data, v->len))
+		rc = read_head(&r, &e);
+	if (rc == 0 && (e.kind == RK_ELF_EXE || e.kind == RK_ELF_SHARED)) {
+		rc = read_segments(&r);
+		if (rc == 0) {
+			e.kind = kind_of(&r);
+			rc = read_dynamic(&r, &e);
+		}
+	}
+	if (v->err.code) { /* what was found then is not what the file has */
+		if (err)
+			*err = v->err;
+		return v->err.code;
+	}
+	if (rc < 0)
+		return rc;
+	*ret = e;
+	return 0;
+}
+
 int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
 		struct rk_error *err)
 {
-	struct reader r = { .data = data, .len = len, .arena = arena, .err = err };
-	struct rk_elf e = { 0 };
-	int rc;
+	struct rk_view all = { .data = data, .len = len };
 
-	if (!rk_elf_is(data, len)) {
-		*ret = e;
-		return 0;
-	}
-	rc = read_head(&r, &e);
-	if (rc < 0)
-		return rc;
-	if (e.kind != RK_ELF_OTHER) {
-		rc = read_segments(&r);
-		if (rc < 0)
-			return rc;
-		e.kind = kind_of(&r);
-		rc = read_dynamic(&r, &e);
-		if (rc < 0)
-			return rc;
-	}
-	*ret = e;
-	return 0;
+	return rk_elf_read_view(&all, arena, ret, err);
 }

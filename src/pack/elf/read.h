@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/file.h"
 
 enum rk_elf_kind {
 	RK_ELF_NONE,   /* not ELF at all */
@@ -23,11 +24,18 @@ static inline bool elf_fits(uint64_t at, uint64_t size, uint64_t len)
 	return at <= len && size <= len - at;
 }
 
+/* Bytes of the view, which must be inside it. */
+static inline const uint8_t *elf_bytes(struct rk_view *v, uint64_t at, uint64_t size)
+{
+	rk_view_load(v, at, size);
+	return (const uint8_t *)v->data + at;
+}
+
 struct rk_elf_version {
 	const char *file, *name; /* "libc.so.6", "GLIBC_2.34" */
 };
 
-/* Strings are in the arena or point into `data`; missing ones are NULL. */
+/* Strings are in the arena or point into the file's bytes; missing ones are NULL. */
 struct rk_elf {
 	enum rk_elf_kind kind;
 	uint16_t machine;  /* EM_X86_64, EM_AARCH64, ... */
@@ -45,9 +53,13 @@ struct rk_elf {
 bool rk_elf_is(const void *head, size_t len);
 
 /*
- * `data` is the whole file, mapped or read; every offset is checked. A file that is not ELF is not
- * an error. A broken ELF file is RK_E_FORMAT with the offset.
+ * Every offset is checked. A file that is not ELF is not an error. A broken ELF file is RK_E_FORMAT
+ * with the offset; one that cannot be read, or was truncated meanwhile, is RK_E_IO. Texts of *ret
+ * point into the view.
  */
+int rk_elf_read_view(struct rk_view *v, struct rk_arena *arena, struct rk_elf *ret,
+		     struct rk_error *err);
+/* The same for a file in memory. */
 int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
 		struct rk_error *err);
 

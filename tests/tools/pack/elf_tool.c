@@ -106,6 +106,37 @@ static int write_new(const char *old, const struct rk_elf_edit *e, const char *p
 	return rc;
 }
 
+/* Reading only what is needed must give the same edit as the whole file in memory. */
+static bool same_in_pieces(const char *path, const char *text, enum rk_rpath_tag tag,
+			   struct rk_arena *arena, int rc, const struct rk_elf_edit *e)
+{
+	struct rk_elf_edit other = { 0 };
+	struct rk_view v = { 0 };
+	struct rk_file *f = NULL;
+	bool same;
+
+	if (rk_file_open(path, &f, NULL) < 0)
+		return false;
+	if (rk_view_file(f, &v, NULL) < 0) {
+		rk_file_close(f);
+		return false;
+	}
+	same = rk_elf_edit_view(&v, text, tag, arena, &other, NULL) == rc;
+	if (same && rc == 0) {
+		same = other.way == e->way && other.npatches == e->npatches &&
+		       other.new_size == e->new_size && other.tail_at == e->tail_at &&
+		       other.ntail == e->ntail &&
+		       (!e->ntail || memcmp(other.tail, e->tail, e->ntail) == 0);
+		for (size_t i = 0; same && i < e->npatches; i++)
+			same = other.patches[i].offset == e->patches[i].offset &&
+			       other.patches[i].len == e->patches[i].len &&
+			       memcmp(other.patches[i].bytes, e->patches[i].bytes,
+				      e->patches[i].len) == 0;
+	}
+	rk_view_close(&v);
+	return same;
+}
+
 static int edit_file(char **argv, struct rk_arena *arena, struct rk_error *err)
 {
 	static const char *const ways[] = { "same", "tag", "in-place", "room", "segment" };
@@ -118,6 +149,11 @@ static int edit_file(char **argv, struct rk_arena *arena, struct rk_error *err)
 	if (view(argv[2], &in) != 0)
 		return 1;
 	rc = rk_elf_edit(in.data, in.len, text, tag, arena, &e, err);
+	if (!same_in_pieces(argv[2], text, tag, arena, rc, &e)) {
+		fputs("elf-tool: another edit when only the parts that are needed are read\n",
+		      stderr);
+		return 1;
+	}
 	if (rc < 0)
 		return rc == RK_E_UNSUPPORTED ? 3 : 1;
 	munmap((void *)in.data, in.len);
