@@ -88,7 +88,6 @@ static int odd_component(struct opener *o, const struct rk_artifact *a, const si
 		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, a->label, RK_ARTIFACT_MANIFEST);
 	char word[64] = "";
 	size_t len = at[1] - 1 - at[0];
-	int rc;
 
 	memcpy(word, a->label + at[0], rk_min(len, sizeof(word) - 1));
 	if (!a->archive && (!manifest || access(manifest, F_OK) != 0)) {
@@ -97,9 +96,11 @@ static int odd_component(struct opener *o, const struct rk_artifact *a, const si
 			    RK_ARTIFACT_MANIFEST);
 		return 0;
 	}
-	rc = rk_fail_unknown(o->err, "component", word, rk_component_names);
+	rk_fail_unknown(o->err, "component", word, rk_component_names);
 	rk_error_at(o->err, a->label, 0, 0);
-	return rc;
+	if (o->err) /* a name of a file, not of an option */
+		o->err->code = RK_E_FORMAT;
+	return RK_E_FORMAT;
 }
 
 static int add_child(struct opener *o, int dirfd, const char *name)
@@ -213,7 +214,7 @@ static int settle(struct opener *o)
 	for (size_t i = 1; i < all->n; i++)
 		if (strcmp(v[i].name, v[i - 1].name) == 0 && v[i].component == v[i - 1].component &&
 		    strcmp(v[i].family, v[i - 1].family) == 0)
-			return rk_fail(o->err, RK_E_USAGE,
+			return rk_fail(o->err, RK_E_FORMAT,
 				       "'%s' and '%s' in '%s' are the same artifact: remove one",
 				       v[i - 1].label, v[i].label, o->dir);
 	return 0;
@@ -352,7 +353,7 @@ static int read_rock_manifest(struct opener *o, const struct rk_artifact *base)
 	int rc;
 
 	if (!e)
-		return rk_fail(o->err, RK_E_USAGE,
+		return rk_fail(o->err, RK_E_FORMAT,
 			       "'%s/%s' is missing: this is not a folder of ROCm artifacts", o->dir,
 			       ROCK_MANIFEST_PLACE);
 	rc = read_small(e, &text, &len, o->err);

@@ -209,7 +209,7 @@ TEST(the_manifest_of_all_artifacts_must_be_there)
 	world_open(&w, 1);
 	artifact_text(&w, "b_lib_generic", "x", "");
 	CHECK(!open_all(&w));
-	CHECK_I64(w.err.code, RK_E_USAGE);
+	CHECK_I64(w.err.code, RK_E_FORMAT);
 	CHECK(strstr(w.err.message, "/a/base_lib_generic/base/aux-overlay/stage/share/therock/"
 				    "therock_manifest.json' is missing") != NULL);
 	artifact_text(&w, "base_lib_generic", "share/therock/therock_manifest.json", "{\"flags\"");
@@ -262,14 +262,14 @@ TEST(files_of_another_kind_and_unknown_components_are_refused)
 
 	world_begin(&w);
 	artifact_text(&w, "z_libs_generic", "x", "");
-	check_refused(&w, RK_E_USAGE, "unknown component 'libs'; did you mean 'lib'?");
+	check_refused(&w, RK_E_FORMAT, "unknown component 'libs'; did you mean 'lib'?");
 	CHECK_STR(w.err.file, "z_libs_generic");
 	world_close(&w);
 
 	world_begin(&w);
 	artifact_text(&w, "z_lib_generic", "x", "");
 	ARCHIVE(&w, "z_lib_generic.tar.xz", MANIFEST);
-	check_refused(&w, RK_E_USAGE, "'z_lib_generic' and 'z_lib_generic.tar.xz'");
+	check_refused(&w, RK_E_FORMAT, "'z_lib_generic' and 'z_lib_generic.tar.xz'");
 	world_close(&w);
 }
 

@@ -484,7 +484,7 @@ TEST(a_package_that_must_exist_says_what_it_is_made_of)
 	world_open(&w, 1);
 	artifact_text(&w, "base_lib_generic", "share/therock/therock_manifest.json", "{}");
 	CHECK(!artifacts_plan(&w, NULL));
-	CHECK_I64(w.err.code, RK_E_USAGE);
+	CHECK_I64(w.err.code, RK_E_FORMAT);
 	CHECK(strstr(w.err.message,
 		     "has no artifact for the package 'rocm-sdk-profiler': it needs "
 		     "lib or run of rocprofiler-compute, rocprofiler-systems") != NULL);
@@ -613,7 +613,7 @@ TEST(files_for_two_machines_cannot_be_in_one_package)
 	library_bytes(&b, EM_AARCH64, "libb.so");
 	artifact_file(&w, "core-hip_lib_generic", "lib/libb.so", b.data, b.len, 0755);
 	CHECK(!artifacts_plan(&w, NULL));
-	CHECK_I64(w.err.code, RK_E_USAGE);
+	CHECK_I64(w.err.code, RK_E_FORMAT);
 	CHECK(strstr(w.err.message, "lib/liba.so") && strstr(w.err.message, "lib/libb.so"));
 	rk_bytes_release(&b);
 	world_close(&w);

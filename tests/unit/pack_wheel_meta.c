@@ -195,7 +195,7 @@ TEST(a_name_that_would_break_its_line_is_refused)
 		meta_open(&w, false);
 		w.dists[CORE].dist = names[i];
 		CHECK_I64(rk_meta_dist_info(&w.plan, &w.dists[CORE], "any", &l, &w.err),
-			  RK_E_USAGE);
+			  RK_E_FORMAT);
 		CHECK(strstr(w.err.message, "invalid package name"));
 		CHECK_U64(l.n, 0);
 		meta_close(&w);
