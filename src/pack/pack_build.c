@@ -49,6 +49,30 @@ static int add_made(struct rk_pack_plan *p, const struct rk_made_list *made, con
 	return 0;
 }
 
+/* A file of a Python package that can be imported is in the wheel twice, here without an edit. */
+static int add_at_top(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_pack_member m,
+		      struct rk_pack_members *ret, struct rk_error *err)
+{
+	for (size_t i = 0; i < d->ntops; i++) {
+		size_t len = strlen(d->tops[i].dir);
+		struct rk_content *plain;
+		int rc;
+
+		if (strncmp(m.item->path, d->tops[i].dir, len) != 0 || m.item->path[len] != '/')
+			continue;
+		m.path = rk_arena_textf(p->arena, "%s%s", d->tops[i].name, m.item->path + len);
+		if (*m.item->edit && m.item->entry && m.item->entry->origin) {
+			if ((rc = rk_content_new(p->arena, &plain, err)) < 0 ||
+			    (rc = rk_content_origin(p->arena, plain, m.item->entry->origin, NULL,
+						    err)) < 0)
+				return rc;
+			m.content = plain;
+		}
+		return add_member(p, ret, m, err);
+	}
+	return 0;
+}
+
 int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		    struct rk_pack_members *ret, struct rk_error *err)
 {
@@ -72,8 +96,8 @@ int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char 
 			if (!item->content)
 				continue;
 			m.path = rk_arena_textf(p->arena, "%s/%s", d->platform, item->path);
-			rc = add_member(p, ret, m, err);
-			if (rc < 0)
+			if ((rc = add_member(p, ret, m, err)) < 0 ||
+			    (rc = add_at_top(p, d, m, ret, err)) < 0)
 				return rc;
 		}
 		rc = add_made(p, &python, d->platform, true, ret, err);

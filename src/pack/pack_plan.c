@@ -92,13 +92,14 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 
 /* ---- choosing artifacts ---- */
 
-static bool kind_takes(const struct rk_pack_kind *k, const struct rk_artifact *a)
+static const struct rk_pack_take *take_for(const struct rk_pack_kind *k,
+					   const struct rk_artifact *a)
 {
 	for (size_t i = 0; i < k->ntakes; i++)
 		if (k->takes[i].components >> a->component & 1 &&
 		    has_name(k->takes[i].names, a->name))
-			return true;
-	return false;
+			return &k->takes[i];
+	return NULL;
 }
 
 static bool kind_names(const struct rk_pack_kind *k, const char *name)
@@ -138,7 +139,7 @@ static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
 	for (size_t i = 0; i < w->table->n; i++) {
 		const struct rk_pack_kind *k = &w->table->kinds[i];
 
-		if (kind_takes(k, a))
+		if (take_for(k, a))
 			return true;
 		runtime |= k->role == RK_PACK_RUNTIME && kind_names(k, a->name);
 	}
@@ -185,7 +186,7 @@ static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a
 	if (!a->read || !fits)
 		return false;
 	if (kind->role != RK_PACK_DEVEL)
-		return kind_takes(kind, a);
+		return take_for(kind, a);
 	if (!devel_has(kind, a, p->kpack))
 		return false;
 	/* all artifact names that a runtime package uses */
@@ -212,11 +213,12 @@ static int lay_out(struct rk_pack_work *k, size_t *ret_n)
 
 	*ret_n = 0;
 	for (size_t i = 0; i < p->artifacts->n; i++) {
+		const struct rk_pack_take *take = take_for(kind, &p->artifacts->v[i]);
 		int rc;
 
 		if (!dist_takes(k, &p->artifacts->v[i]))
 			continue;
-		++*ret_n;
+		*ret_n += !take || !take->extra;
 		if (kind->role == RK_PACK_RUNTIME)
 			k->pl->taken[i] = true;
 		rc = rk_overlay_add(&k->tree, &p->artifacts->v[i], kind->include, kind->exclude,
@@ -234,7 +236,7 @@ static int missing(struct rk_pack_work *k)
 	size_t len = 0;
 
 	for (size_t i = 0; i < kind->ntakes; i++)
-		for (size_t j = 0; kind->takes[i].names[j]; j++) {
+		for (size_t j = 0; !kind->takes[i].extra && kind->takes[i].names[j]; j++) {
 			const char *s = kind->takes[i].names[j];
 
 			if (len + strlen(s) + 3 >= sizeof(names))
@@ -246,7 +248,7 @@ static int missing(struct rk_pack_work *k)
 			memcpy(names + len, s, strlen(s));
 			len += strlen(s);
 		}
-	return rk_fail(k->pl->err, RK_E_USAGE,
+	return rk_fail(k->pl->err, RK_E_FORMAT,
 		       "'%s' has no artifact for the package '%s': it needs lib or run of %s",
 		       k->pl->o->artifact_dir, k->d->dist, names);
 }
@@ -295,13 +297,15 @@ static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, con
 	if (!p->machine)
 		p->machine = d->machine;
 	if (d->machine && d->machine != p->machine) {
-		rc = rk_fail(pl->err, RK_E_USAGE,
+		rc = rk_fail(pl->err, RK_E_FORMAT,
 			     "'%s' is for machine %u, but the other packages are for machine %u",
 			     k.machine_of, d->machine, p->machine);
 		goto out;
 	}
 	if (d->n > 1)
 		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
+	if (kind->role == RK_PACK_RUNTIME)
+		rc = rk_pack_python(&k);
 	for (size_t i = 0; rc == 0 && kind->role == RK_PACK_RUNTIME && i < d->n; i++)
 		rc = rk_path_map_put(&pl->by_path[p->ndists], d->items[i].path, i, pl->err);
 	p->ndists++;
@@ -384,11 +388,11 @@ static int check_asked(struct rk_planner *pl, const struct rk_list *asked)
 	if (!asked->n || !p->kpack)
 		return 0;
 	if (!has_dist(p, "libraries", ""))
-		return rk_fail(pl->err, RK_E_USAGE, "'%s' has no artifact for rocm-sdk-libraries",
+		return rk_fail(pl->err, RK_E_FORMAT, "'%s' has no artifact for rocm-sdk-libraries",
 			       pl->o->artifact_dir);
 	for (size_t i = 0; i < asked->n; i++)
 		if (!has_dist(p, "device", asked->v[i]))
-			return rk_fail(pl->err, RK_E_USAGE,
+			return rk_fail(pl->err, RK_E_FORMAT,
 				       "'%s' has no artifact for rocm-sdk-device-%s",
 				       pl->o->artifact_dir, asked->v[i]);
 	return 0;
@@ -429,12 +433,14 @@ static int plan(struct rk_planner *pl, const char *version, const struct rk_list
 			return rk_fail_nomem(pl->err);
 	} else {
 		if (!p->artifacts->version)
-			return rk_fail(pl->err, RK_E_USAGE,
+			return rk_fail(pl->err, RK_E_FORMAT,
 				       "the artifacts have no '.info/version': add '--version V'");
 		own = rk_arena_textf(p->arena, "%s.dev0", p->artifacts->version);
 		if (!own)
 			return rk_fail_nomem(pl->err);
 		rc = rk_pep440_normal(p->arena, own, &p->version, pl->err);
+		if (rc == RK_E_USAGE && pl->err) /* nobody typed it */
+			rc = pl->err->code = RK_E_FORMAT;
 		if (rc < 0)
 			return rc;
 	}

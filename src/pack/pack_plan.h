@@ -44,6 +44,17 @@ struct rk_pack_item {
 	const struct rk_entry *entry;
 };
 
+/* A requirement of a distribution: "pyelftools>=0.31". */
+struct rk_pack_need {
+	const char *extra; /* "": always installed */
+	const char *text;  /* "": the extra has no requirements */
+};
+
+/* A folder of the tree whose files the wheel also has at its top, under `name`. */
+struct rk_pack_top {
+	const char *dir, *name; /* "lib/python3/site-packages/x", "x" */
+};
+
 /* One distribution. */
 struct rk_dist {
 	const struct rk_pack_kind *kind;
@@ -56,6 +67,10 @@ struct rk_dist {
 	/* in wheel order: files of a folder by name, then its folders */
 	struct rk_pack_item *items;
 	size_t n, cap;
+	struct rk_pack_need *needs; /* of runtime packages, sorted by extra */
+	size_t nneeds, cap_needs;
+	struct rk_pack_top *tops; /* sorted by name */
+	size_t ntops, cap_tops;
 };
 
 struct rk_pack_plan {

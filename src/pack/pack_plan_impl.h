@@ -100,6 +100,8 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 /* Adds all files of a runtime or device package, from k->tree. Items are not sorted yet. */
 int rk_pack_runtime(struct rk_pack_work *k);
 int rk_pack_device(struct rk_pack_work *k);
+/* Finds importable Python packages and the requirements. Call it after the items are sorted. */
+int rk_pack_python(struct rk_pack_work *k);
 /* Adds the items of devel, from k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 

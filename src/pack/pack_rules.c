@@ -11,8 +11,11 @@
  */
 #include "pack/pack_plan_impl.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 
 /* ---- runtime and device packages ---- */
@@ -321,6 +324,150 @@ int rk_pack_runtime(struct rk_pack_work *k)
 			return rc;
 	}
 	return 0;
+}
+
+/* ---- Python packages and requirements ---- */
+
+enum { NEEDS_BYTES = 1 << 20 };
+
+static int add_need(struct rk_pack_work *k, const char *extra, const char *text)
+{
+	struct rk_dist *d = k->d;
+	struct rk_pack_need *v =
+		rk_arena_grow(k->pl->p->arena, d->needs, d->nneeds, &d->cap_needs, sizeof(*v));
+
+	if (!v || !text)
+		return rk_fail_nomem(k->pl->err);
+	d->needs = v;
+	v[d->nneeds++] = (struct rk_pack_need){ extra, text };
+	return 0;
+}
+
+/* A line of a requirements file. Lines that PEP 508 does not allow are reported and left out. */
+static int add_line(struct rk_pack_work *k, const struct rk_pack_extra *e,
+		    const struct rk_pack_item *from, const char *line, size_t len)
+{
+	const char *comment = memchr(line, '#', len);
+
+	if (comment)
+		len = (size_t)(comment - line);
+	while (len && isspace((unsigned char)line[len - 1]))
+		len--;
+	for (; len && isspace((unsigned char)*line); line++)
+		len--;
+	if (!len || line[0] == '-') /* options of pip are for other tools */
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		if (line[i] < ' ' || line[i] > '~' || (i == 0 && !isalnum((unsigned char)*line))) {
+			rk_diag_add(k->pl->p->diag, "requirement", from->entry->artifact->label, 0,
+				    1,
+				    "'%s' has a line that is not a requirement of a package: "
+				    "left out of the extra '%s'",
+				    from->path, e->name);
+			return 0;
+		}
+	return add_need(k, e->name, rk_arena_text(k->pl->p->arena, line, len));
+}
+
+static int add_extra(struct rk_pack_work *k, const struct rk_pack_extra *e)
+{
+	ptrdiff_t i = find_item(k, e->file);
+	const struct rk_pack_item *item = i >= 0 ? &k->d->items[i] : NULL;
+	size_t len, n;
+	char *text;
+	int rc = add_need(k, e->name, ""); /* the extra exists also without the file */
+
+	if (rc < 0 || !item || !item->content || !item->entry)
+		return rc;
+	if (item->content->size > NEEDS_BYTES)
+		return rk_fail(k->pl->err, RK_E_LIMIT, "'%s' has more than %d bytes",
+			       item->entry->origin->name, NEEDS_BYTES);
+	len = (size_t)item->content->size;
+	text = rk_alloc(len + 1);
+	if (!text)
+		return rk_fail_nomem(k->pl->err);
+	rc = rk_content_read(item->content, 0, text, len, k->pl->err);
+	for (size_t at = 0; rc == 0 && at < len; at += n + 1) {
+		const char *end = memchr(text + at, '\n', len - at);
+
+		n = end ? (size_t)(end - text) - at : len - at;
+		rc = add_line(k, e, item, text + at, n);
+	}
+	rk_free(text);
+	return rc;
+}
+
+/* Adds the package NAME if the item is SITE/NAME/__init__.py. */
+static int add_top(struct rk_pack_work *k, const char *path, const char *site, size_t site_len)
+{
+	const char *name = path + site_len + 1, *slash = strchr(path + site_len + 1, '/');
+	struct rk_arena *a = k->pl->p->arena;
+	struct rk_dist *d = k->d;
+	struct rk_pack_top *v;
+
+	if (!slash || strcmp(slash, "/__init__.py") != 0)
+		return 0;
+	name = rk_arena_text(a, name, (size_t)(slash - name));
+	v = rk_arena_grow(a, d->tops, d->ntops, &d->cap_tops, sizeof(*v));
+	if (!name || !v)
+		return rk_fail_nomem(k->pl->err);
+	d->tops = v;
+	if (strcmp(name, d->module) == 0 || strcmp(name, d->platform) == 0)
+		return rk_fail(k->pl->err, RK_E_FORMAT,
+			       "'%s' has the name of the package's own folder '%s'", path, name);
+	v[d->ntops].dir = rk_arena_textf(a, "%.*s/%s", (int)site_len, site, name);
+	v[d->ntops].name = name;
+	return v[d->ntops++].dir ? 0 : rk_fail_nomem(k->pl->err);
+}
+
+static int by_top(const void *a, const void *b)
+{
+	return strcmp(((const struct rk_pack_top *)a)->name, ((const struct rk_pack_top *)b)->name);
+}
+
+static int add_python(struct rk_pack_work *k, const struct rk_pack_python *p)
+{
+	const char *inside = rk_pack_text(k, "%s/%s/__init__.py", p->site, p->package);
+	const char *site = NULL;
+	size_t len;
+	int rc = 0;
+
+	if (!inside)
+		return RK_E_NOMEM;
+	/* the first folder by name that has the package */
+	for (size_t i = 0; i < k->d->n; i++) {
+		const struct rk_pack_item *item = &k->d->items[i];
+
+		if (item->content && rk_pack_glob(inside, item->path) &&
+		    (!site || strcmp(item->path, site) < 0))
+			site = item->path;
+	}
+	if (!site)
+		return 0;
+	len = strlen(site) - strlen(p->package) - strlen("//__init__.py");
+	for (size_t i = 0; i < k->d->n && rc == 0; i++) {
+		const struct rk_pack_item *item = &k->d->items[i];
+
+		if (item->content && !strncmp(item->path, site, len + 1))
+			rc = add_top(k, item->path, site, len);
+	}
+	if (rc == 0 && k->d->ntops)
+		qsort(k->d->tops, k->d->ntops, sizeof(*k->d->tops), by_top);
+	for (size_t i = 0; rc == 0 && p->requires[i]; i++)
+		rc = add_need(k, "", p->requires[i]);
+	return rc;
+}
+
+int rk_pack_python(struct rk_pack_work *k)
+{
+	const struct rk_pack_kind *kind = k->d->kind;
+	int rc = 0;
+
+	for (size_t i = 0; i < kind->npython && rc == 0; i++)
+		rc = add_python(k, &kind->python[i]);
+	for (size_t i = 0; i < kind->nextras && rc == 0; i++)
+		rc = add_extra(k, &kind->extras[i]);
+	return rc;
 }
 
 /* ---- devel ---- */

@@ -131,6 +131,7 @@ static int read_take(struct table_reader *r, const struct rk_tree *t, void *to)
 	struct rk_pack_take *take = to;
 	int rc = read_names(r, t, "names", &take->names);
 
+	take->extra = rk_tree_true(rk_tree_get(t, "extra"));
 	return rc < 0 ? rc : read_components(r, t, "components", &take->components);
 }
 
@@ -148,6 +149,25 @@ static int read_alias(struct table_reader *r, const struct rk_tree *t, void *to)
 
 	a->copy = rk_tree_true(rk_tree_get(t, "copy"));
 	return read_needed(r, t, "pattern", &a->pattern);
+}
+
+static int read_extra(struct table_reader *r, const struct rk_tree *t, void *to)
+{
+	struct rk_pack_extra *e = to;
+	int rc = read_needed(r, t, "name", &e->name);
+
+	return rc < 0 ? rc : read_needed(r, t, "file", &e->file);
+}
+
+static int read_python(struct table_reader *r, const struct rk_tree *t, void *to)
+{
+	struct rk_pack_python *p = to;
+	int rc;
+
+	if ((rc = read_needed(r, t, "site", &p->site)) < 0 ||
+	    (rc = read_needed(r, t, "package", &p->package)) < 0)
+		return rc;
+	return read_names(r, t, "requires", &p->requires);
 }
 
 static int read_link(struct table_reader *r, const struct rk_tree *t, void *to)
@@ -209,6 +229,10 @@ static int read_kind(struct table_reader *r, const struct rk_tree *t, void *to)
 			    &k->nrpaths)) < 0 ||
 	    (rc = read_list(r, t, "aliases", read_alias, sizeof(*k->aliases), &k->aliases,
 			    &k->naliases)) < 0 ||
+	    (rc = read_list(r, t, "extras", read_extra, sizeof(*k->extras), &k->extras,
+			    &k->nextras)) < 0 ||
+	    (rc = read_list(r, t, "python", read_python, sizeof(*k->python), &k->python,
+			    &k->npython)) < 0 ||
 	    (rc = read_list(r, t, "links", read_link, sizeof(*k->links), &k->links, &k->nlinks)) <
 		    0 ||
 	    (rc = read_list(r, t, "scripts", read_script, sizeof(*k->scripts), &k->scripts,

@@ -13,6 +13,7 @@ enum rk_pack_role { RK_PACK_META, RK_PACK_RUNTIME, RK_PACK_DEVICE, RK_PACK_DEVEL
 struct rk_pack_take {
 	const char *const *names; /* ends with NULL */
 	unsigned components;
+	bool extra; /* these alone do not make a package */
 };
 
 struct rk_pack_rpath {
@@ -32,6 +33,20 @@ struct rk_pack_alias {
 /* A name that is added if it does not exist but its target does. Both are paths in the tree. */
 struct rk_pack_link {
 	const char *path, *target;
+};
+
+/* An extra of the package; its requirements are the lines of a file in the tree. */
+struct rk_pack_extra {
+	const char *name, *file;
+};
+
+/*
+ * If the tree has `package` in a folder that matches `site`, the Python packages of the first such
+ * folder can be imported: the wheel also has them at its top. `requires` ends with NULL.
+ */
+struct rk_pack_python {
+	const char *site, *package;
+	const char *const *requires;
 };
 
 /* A console script. A package only gets scripts whose program it has. */
@@ -60,6 +75,10 @@ struct rk_pack_kind {
 	size_t nrpaths;
 	struct rk_pack_alias *aliases;
 	size_t naliases;
+	struct rk_pack_extra *extras;
+	size_t nextras;
+	struct rk_pack_python *python;
+	size_t npython;
 	struct rk_pack_link *links;
 	size_t nlinks;
 	struct rk_pack_script *scripts;

@@ -221,7 +221,7 @@ def topology(a):
         st(f"third-party/sysdeps/linux/{n}/build/stage", lib=[lib(real, v, libdir="lib/rocm_sysdeps/lib", flat=True, alias=[f"lib{n.removeprefix('lib')}.so"], weight=0.003, section=".rodata.blob")],
            dev=headers("lib/rocm_sysdeps/include", 2, f"sd_{n}"))
 
-    # libcap can be started and names its libraries anew: the linker's names are links to other stems
+    # libcap can be started, and its libraries have names of their own: the linker's names are links to other stems
     for n in ("cap", "psx"):
         st(f"third-party/sysdeps/linux/libcap/{n}/stage", lib=[lib(f"rocm_sysdeps_{n}", "2", libdir="lib/rocm_sysdeps/lib", flat=True, alias=[f"lib{n}.so"], starts=True)])
 

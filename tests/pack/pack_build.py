@@ -72,10 +72,10 @@ def archive(tree, name, members=None):
     return tree / f"{name}.tar.xz"
 
 
-def failed(done, *words):
-    """It said so in one line that holds these words, warnings apart."""
+def failed(done, *words, status=1):
+    """It said so in one line that holds these words, warnings apart. Misuse has status 2."""
     errors = [line for line in done.stderr.splitlines() if ": warning: " not in line]
-    assert done.returncode in (1, 2), done
+    assert done.returncode == status, done
     assert len(errors) == 1 and all(word in errors[0] for word in words), (words, done.stderr)
 
 
@@ -181,7 +181,7 @@ def a_library_that_can_be_started_is_packed_as_a_library(folder):
         names = set(wheel.namelist())
         for stem in ("cap", "psx"):
             path = f"_rocm_sdk_core/{place}/librocm_sysdeps_{stem}.so.2"
-            assert path in names and f"_rocm_sdk_core/{place}/lib{stem}.so" not in names, names
+            assert path in names and f"_rocm_sdk_core/{place}/lib{stem}.so" not in names, stem
             ctypes.CDLL(wheel.extract(path, folder))
     with zipfile.ZipFile(next(dist.glob("rocm_sdk_devel-*.whl"))) as wheel:
         inner = next(n for n in wheel.namelist() if "/_devel.tar" in n)
@@ -189,6 +189,43 @@ def a_library_that_can_be_started_is_packed_as_a_library(folder):
             links = {m.name.partition("/")[2]: m.linkname for m in tar if m.issym()}
     assert links[f"{place}/libcap.so"] == "librocm_sysdeps_cap.so.2", links
     assert links[f"{place}/libpsx.so"] == "librocm_sysdeps_psx.so.2", links
+
+
+@test
+def the_profiler_has_the_extra_and_the_python_package_of_upstream(folder):
+    """compute-analyze requires the lines of rocprof-compute's file; the trace decoder's Python package,
+    which is an artifact of rocprofiler-sdk, can be imported."""
+    tree = own(folder)
+    stage = next(tree.glob("rocprofiler-compute_*/**/libexec/rocprofiler-compute"))
+    (stage / "requirements.txt").write_text(
+        "# analysis\n\n-r other.txt\nnumpy>=1.17.5  # arrays\n  pandas>=1.4.3;python_version<'4'\r\n"
+        "./not/a/package\nname\x01\n", encoding="utf-8")
+    artifact = tree / "rocprofiler-sdk_lib_generic"
+    stage = artifact / "profiler/rocprof-trace-decoder/stage"
+    for name in ("__init__.py", "codegen/__init__.py", "data/table.json"):
+        path = stage / "lib/python3/site-packages/rocprof_trace_decoder" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("VALUE = 42\n", encoding="utf-8")
+    (artifact / "artifact_manifest.txt").write_text("profiler/rocprof-trace-decoder/stage\n", encoding="utf-8")
+    done = pack("build", "--artifact-dir", tree, "--dest-dir", folder / "out")
+    assert done.returncode == 0, done.stderr
+    assert "requirements.txt' has a line that is not a requirement of a package" in done.stderr, done.stderr
+    core, profiler = (next((folder / "out/dist").glob(f"rocm_sdk_{n}-*.whl")) for n in ("core", "profiler"))
+    with zipfile.ZipFile(profiler) as wheel:
+        info = {n.partition("/")[2]: wheel.read(n).decode() for n in wheel.namelist() if ".dist-info/" in n}
+        assert "_rocm_sdk_profiler/lib/python3/site-packages/rocprof_trace_decoder/__init__.py" in wheel.namelist()
+        wheel.extractall(folder / "site")
+    assert [line for line in info["METADATA"].splitlines() if line.startswith(("Provides", "Requires-Dist"))] == [
+        "Requires-Dist: pyelftools>=0.31", "Provides-Extra: compute-analyze",
+        'Requires-Dist: numpy>=1.17.5; extra == "compute-analyze"',
+        "Requires-Dist: pandas>=1.4.3; (python_version<'4') and extra == \"compute-analyze\""], info["METADATA"]
+    assert info["top_level.txt"].split() == ["_rocm_sdk_profiler", "rocm_sdk_profiler", "rocprof_trace_decoder"]
+    assert (folder / "site/rocprof_trace_decoder/data/table.json").exists()
+    run(sys.executable, "-c", "from rocprof_trace_decoder.codegen import VALUE; assert VALUE == 42",
+        env=dict(os.environ, PYTHONPATH=str(folder / "site")))
+    with zipfile.ZipFile(core) as wheel:
+        assert not [n for n in wheel.namelist() if "trace_decoder" in n or "roc-obj" in n]
+    assert "trace_decoder" not in pack("verify", folder / "out/dist").stdout
 
 
 @test
@@ -389,7 +426,7 @@ def wrong_options_are_refused_in_one_line(folder):
                   ("--target-families", "gfx000"), ("--platform-tag", "manylinux_2_1_x86_64"),
                   ("--platform-tag", "no tag!"), ("--jobs", "-1"), ("--devel-compression", "lzip")):
         done = pack("build", *good, *words)
-        failed(done)
+        failed(done, status=2)
         assert not (folder / "out").exists() or not list((folder / "out").rglob("*.whl")), words
     done = pack("build", "--artifact-dir", folder / "none", "--dest-dir", folder / "out")
     failed(done, "none")
@@ -496,7 +533,7 @@ def a_link_in_the_destination_is_not_followed(folder):
     (folder / "out").mkdir()
     (folder / "out/dist").symlink_to(folder / "elsewhere")
     done = pack("build", "--artifact-dir", small(), "--dest-dir", folder / "out")
-    failed(done, "out/dist", "is a symbolic link", "--dest-dir")
+    failed(done, "out/dist", "is a symbolic link", "--dest-dir", status=2)
     assert list((folder / "elsewhere").iterdir()) == []
 
 

@@ -226,6 +226,26 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 			rk_bytes_printf(out, "Requires-Dist: %s ==%s\n", dist, p->version);
 		return 0;
 	}
+	for (size_t i = 0; i < d->nneeds; i++) {
+		const struct rk_pack_need *n = &d->needs[i];
+		const char *marker = strchr(n->text, ';');
+		int len = (int)(marker ? marker - n->text : (ptrdiff_t)strlen(n->text));
+
+		if (strcmp(n->extra, last))
+			rk_bytes_printf(out, "Provides-Extra: %s\n", n->extra);
+		last = n->extra;
+		if (!*n->text)
+			continue;
+		rk_bytes_printf(out, "Requires-Dist: %.*s", len, n->text);
+		if (*last && marker)
+			rk_bytes_printf(out, "; (%s) and extra == \"%s\"",
+					marker + 1 + strspn(marker + 1, " "), last);
+		else if (*last)
+			rk_bytes_printf(out, "; extra == \"%s\"", last);
+		else if (marker)
+			rk_bytes_puts(out, marker);
+		rk_bytes_puts(out, "\n");
+	}
 	if (d->kind->role != RK_PACK_META)
 		return 0;
 	rc = rk_extras_make(p, d, &e, err);
@@ -260,7 +280,7 @@ int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 	for (size_t i = 0; good && i < n; i++)
 		good = strchr(ends, d->dist[i]) || strchr(inner, d->dist[i]);
 	if (!good)
-		return rk_fail(err, RK_E_USAGE,
+		return rk_fail(err, RK_E_FORMAT,
 			       "invalid package name '%.100s': use letters and digits, with - _ . "
 			       "between them",
 			       d->dist);
@@ -339,9 +359,13 @@ int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const cha
 	/* the devel tree's folder is created when it is expanded */
 	const char *first = d->kind->role == RK_PACK_DEVEL ? "" : d->platform;
 	const char *second = d->kind->role == RK_PACK_DEVICE ? "" : d->module;
+	const char **names = rk_arena_alloc(p->arena, (d->ntops + 2) * sizeof(*names));
 	struct rk_bytes text;
+	size_t n = 0;
 	int rc;
 
+	if (!names)
+		return rk_fail_nomem(err);
 	rk_bytes_init(&text, RK_META_BYTES);
 	if ((rc = rk_metadata_put(&text, p, d, err)) < 0 ||
 	    (rc = add_made(p, d, out, "METADATA", &text, err)) < 0)
@@ -356,9 +380,9 @@ int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const cha
 	rk_bytes_puts(&text, "Wheel-Version: 1.0\nGenerator: rockit " ROCKIT_VERSION
 			     "\nRoot-Is-Purelib: true\n");
 	/* "a.b" in a file name means two tags */
-	for (size_t n; *tag; tag += n + (tag[n] == '.')) {
-		n = strcspn(tag, ".");
-		rk_bytes_printf(&text, "Tag: py3-none-%.*s\n", (int)n, tag);
+	for (size_t len; *tag; tag += len + (tag[len] == '.')) {
+		len = strcspn(tag, ".");
+		rk_bytes_printf(&text, "Tag: py3-none-%.*s\n", (int)len, tag);
 	}
 	if ((rc = add_made(p, d, out, "WHEEL", &text, err)) < 0 ||
 	    (rc = put_entry_points(&text, p, d, err)) < 0)
@@ -368,16 +392,14 @@ int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const cha
 		goto out;
 
 	/* folders at the top of the wheel, sorted */
-	if (strcmp(first, second) > 0) {
-		const char *swap = first;
-
-		first = second;
-		second = swap;
-	}
-	if (*first)
-		rk_bytes_printf(&text, "%s\n", first);
-	if (*second)
-		rk_bytes_printf(&text, "%s\n", second);
+	for (size_t i = 0; i < d->ntops; i++)
+		names[n++] = d->tops[i].name;
+	names[n++] = first;
+	names[n++] = second;
+	qsort(names, n, sizeof(*names), rk_by_text);
+	for (size_t i = 0; i < n; i++)
+		if (*names[i])
+			rk_bytes_printf(&text, "%s\n", names[i]);
 	rc = add_made(p, d, out, "top_level.txt", &text, err);
 out:
 	rk_bytes_release(&text);
