@@ -323,7 +323,8 @@ TEST(agents_are_numbers_however_they_are_written)
 	check_cell(&r, "agent", "\"8\"", "8", 0);
 	check_cell(&r, "agent", "\"Agent 12\"", "12", 0);
 	check_cell(&r, "agent", "\"GPU 3\"", "3", 0);
-	check_cell(&r, "agent", "\"CPU 0\"", "0", 0);
+	check_cell(&r, "agent", "\"CPU 0\"", "-1", 0);
+	check_cell(&r, "agent", "\"cpu 2\"", "-3", 0);
 	check_cell(&r, "agent", "Agent 12", "12", 0);
 	check_cell(&r, "agent", "\"agent 12\"", "12", 0);
 	check_cell(&r, "agent", "\"\"", NULL, 0);

@@ -415,6 +415,40 @@ TEST(scratch_memory_with_and_without_a_size)
 		 "flags=0|tid=99\n");
 }
 
+#define COPIES                                                                  \
+	"\"Kind\",\"Direction\",\"Stream_Id\",\"Source_Agent_Id\","             \
+	"\"Destination_Agent_Id\",\"Correlation_Id\",\"Start_Timestamp\","      \
+	"\"End_Timestamp\"\n"                                                   \
+	"\"MEMORY_COPY\",\"MEMORY_COPY_HOST_TO_DEVICE\",0,\"\",\"\",1,10,20\n"  \
+	"\"MEMORY_COPY\",\"MEMORY_COPY_HOST_TO_DEVICE\",0,\"CPU 0\",\"GPU 0\"," \
+	"2,30,40\n"                                                             \
+	"\"MEMORY_COPY\",\"MEMORY_COPY_DEVICE_TO_HOST\",0,\"GPU 1\",\"CPU 1\"," \
+	"3,50,60\n"
+
+TEST(agents_counted_by_type_do_not_collide)
+{
+	uint64_t want = UINT64_C(1) << RK_C_SRC | UINT64_C(1) << RK_C_DST;
+	struct world w;
+
+	world_open(&w, 1);
+	/* without agent_info.csv the two types only differ */
+	world_text(&w, "7_memory_copy_trace.csv", COPIES);
+	CHECK_STR(world_dump(&w, w.path, RK_MEMCPY, want),
+		  "start_ns=10\nstart_ns=30|src_device=-1|dst_device=0\n"
+		  "start_ns=50|src_device=1|dst_device=-2\n");
+	/* with it, they are the agents of its table */
+	world_text(&w, "7_agent_info.csv",
+		   "\"Node_Id\",\"Agent_Type\",\"Cu_Count\",\"Simd_Count\",\"Name\"\n"
+		   "0,\"CPU\",2,0,\"a\"\n1,\"CPU\",2,0,\"b\"\n4,\"GPU\",304,1216,\"gfx942\"\n"
+		   "6,\"GPU\",304,1216,\"gfx942\"\n");
+	world_text(&w, "7_memory_copy_trace.csv", COPIES);
+	CHECK_STR(world_dump(&w, w.path, RK_MEMCPY, want),
+		  "start_ns=10\nstart_ns=30|src_device=0|dst_device=4\n"
+		  "start_ns=50|src_device=6|dst_device=1\n");
+	CHECK_STR(world_warnings(&w), "");
+	world_close(&w);
+}
+
 TEST(agents_of_agent_info)
 {
 	reads_as(
@@ -431,7 +465,7 @@ TEST(agents_of_agent_info)
 		"\"AMD Instinct MI300X\",\"ip discovery\"\n",
 		RK_AGENTS,
 		"device_id=0|type=CPU|name=AMD EPYC 9654, 96 cores|product=AMD EPYC 9654, 96 cores|"
-		"cu_count=64|max_sclk_mhz=0|xcc=1|wave_size=0|memory_bytes=0|simd_per_cu=0|"
+		"cu_count=64|max_sclk_mhz=0|xcc=1|wave_size=0|simd_per_cu=0|"
 		"waves_per_cu=0\n"
 		"device_id=4|type=GPU|name=gfx942|gfx=gfx942|product=AMD Instinct MI300X|cu_count=304|"
 		"max_sclk_mhz=2100|xcc=8|wave_size=64|memory_bytes=206141652992|se_count=32|"

@@ -155,7 +155,7 @@ static inline const char *hex_cell(const char *p, int64_t *ret)
 	return p;
 }
 
-/* "Agent 4", "GPU 4", "CPU 0" or 4. */
+/* "Agent 4", "GPU 4" or 4; "CPU 0" is ~0. */
 static inline const char *agent_cell(const char *p, unsigned field, struct rk_csv_sink *s,
 				     int64_t *ret)
 {
@@ -169,6 +169,8 @@ static inline const char *agent_cell(const char *p, unsigned field, struct rk_cs
 		q = number(p + 5, ret);
 	else
 		return number_cell(p, field, s, ret);
+	if (q && p[1] == 'C')
+		*ret = ~*ret;
 	return q && *q == '"' ? q + 1 : NULL;
 }
 

@@ -394,8 +394,8 @@ static struct rk_csv_span number_text(struct rk_csv_span c)
 	return c;
 }
 
-/* The number in "Agent 4" or "GPU 4". */
-static struct rk_csv_span agent_text(struct rk_csv_span c)
+/* The number in "Agent 4", "GPU 4" or "CPU 4". */
+static struct rk_csv_span agent_text(struct rk_csv_span c, bool *cpu)
 {
 	static const char *const words[] = { "Agent ", "GPU ", "CPU " };
 
@@ -403,9 +403,11 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 	for (unsigned i = 0; i < 3; i++) {
 		size_t n = strlen(words[i]);
 
+		*cpu = i == 2;
 		if (rk_text_iprefix(c.p, c.len, words[i]))
 			return (struct rk_csv_span){ c.p + n, c.len - n };
 	}
+	*cpu = false;
 	/* rows written from freed memory may have a single quote as their agent */
 	if (c.len == 1 && *c.p == '"')
 		c.len = 0;
@@ -414,6 +416,9 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 
 static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t *v, double *d)
 {
+	enum rk_num state;
+	bool cpu;
+
 	switch (cell) {
 	case RK_CELL_F64:
 		c = number_text(c);
@@ -422,8 +427,11 @@ static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t 
 		c = number_text(c);
 		return rk_num_u64(c.p, c.len, (uint64_t *)v);
 	case RK_CELL_AGENT:
-		c = agent_text(c);
-		return rk_num_i64(c.p, c.len, v);
+		c = agent_text(c, &cpu);
+		state = rk_num_i64(c.p, c.len, v);
+		if (cpu && state == RK_NUM_OK)
+			*v = ~*v;
+		return state;
 	default:
 		c = number_text(c);
 		return rk_num_i64(c.p, c.len, v);

@@ -64,7 +64,8 @@ enum rk_cell {
 	RK_CELL_U64,  /* decimal or 0x, kept as the bits of an int64 */
 	RK_CELL_F64,
 	RK_CELL_STR,
-	RK_CELL_AGENT, /* 4, "Agent 4", "GPU 4": the number */
+	/* 4, "Agent 4", "GPU 4": the number; "CPU 4": ~4, because "GPU 4" is another device */
+	RK_CELL_AGENT,
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "read/rocprofv3/csv.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -248,13 +249,13 @@ static const struct v3_kind kinds[] = {
 	{ .name = "counter_collection",
 	  .must = { "Dispatch_Id", "Kernel_Name", "Counter_Name", "Counter_Value", "Agent_Id" },
 	  .free_header = "Kernel_Name",
-	  .tables = { { RK_COUNTERS, counter_values, NULL, NULL },
+	  .tables = { { RK_COUNTERS, counter_values, NULL, rk_v3_finish_counters },
 		      { RK_KERNELS, counter_dispatches, dispatch_needs, rk_v3_finish_dispatches } },
 	  .ntables = 2 },
 	{ .name = "streaming_performance_monitor",
 	  .must = { "Dispatch_Id", "Counter_Name", "Counter_Value" },
 	  .must_not = { "Kernel_Name" },
-	  .tables = { { RK_COUNTERS, counter_values, NULL, NULL } },
+	  .tables = { { RK_COUNTERS, counter_values, NULL, rk_v3_finish_counters } },
 	  .ntables = 1 },
 	{ .name = "api_trace",
 	  .must = { "Domain", "Function", "Process_Id", "Thread_Id", "Start_Timestamp",
@@ -463,6 +464,76 @@ static void v3_close(struct rk_reader *base)
 	rk_free(r);
 }
 
+/* Are agents written as "GPU 0" and "CPU 0" in the first row that has one? */
+static bool agents_by_type(const struct rk_csv_header *h, const char *text, size_t len)
+{
+	enum { MAX_LINES = 256, MAX_CELLS = 16 };
+	int column = rk_csv_header_find(h, "Agent_Id");
+
+	if (column < 0)
+		column = rk_csv_header_find(h, "Source_Agent_Id");
+	for (unsigned line = 0; column >= 0 && len && line < MAX_LINES; line++) {
+		const char *nl = memchr(text, '\n', len);
+		size_t n = nl ? (size_t)(nl - text) : len;
+		struct rk_csv_span cells[MAX_CELLS], c;
+
+		if ((int)rk_csv_split(text, n, cells, MAX_CELLS) <= column || column >= MAX_CELLS)
+			return false;
+		c = cells[column];
+		if (c.len)
+			return rk_text_iprefix(c.p, c.len, "GPU ") ||
+			       rk_text_iprefix(c.p, c.len, "CPU ");
+		text += nl ? n + 1 : n;
+		len -= nl ? n + 1 : n;
+	}
+	return false;
+}
+
+/* Reads the agents from the agent_info.csv that the same process wrote, if it is there. */
+static int read_agents(struct v3_reader *r, const struct rk_reader_ops *ops, const char *path,
+		       struct rk_error *err)
+{
+	static const char *const packed[] = { "", ".gz", ".xz", ".zst" };
+	const char *name = rk_base_name(path), *end = strstr(name, r->kind->name);
+	struct rk_source *rows = NULL;
+	struct rk_reader *info = NULL;
+	const struct rk_batch *b;
+	char *beside = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; end && !info && i < sizeof(packed) / sizeof(packed[0]); i++) {
+		rk_free(beside);
+		beside = rk_strf("%.*sagent_info.csv%s", (int)(end - path), path, packed[i]);
+		if (!beside)
+			return rk_fail_nomem(err);
+		if (access(beside, R_OK) == 0 &&
+		    rk_reader_open_as(beside, ops, r->ctx, &info, NULL) < 0)
+			break;
+	}
+	rk_free(beside);
+	if (!info)
+		return 0;
+	if (info->tables & RK_TABLE_BIT(RK_AGENTS))
+		rc = ops->scan(info, RK_AGENTS, BIT(RK_G_DEVICE) | BIT(RK_G_TYPE), &rows, err);
+	while (rows && rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
+		for (size_t i = 0; i < b->nrows; i++) {
+			size_t len;
+			const char *type =
+				rk_strtab_borrow(r->ctx->names, rk_batch_id(b, RK_G_TYPE, i), &len);
+			struct rk_v3_agents *a = &r->scan.gpus;
+
+			if (rk_text_ieq(type, len, "CPU"))
+				a = &r->scan.cpus;
+			else if (!rk_text_ieq(type, len, "GPU"))
+				continue;
+			if (a->n < RK_V3_MAX_AGENTS)
+				a->v[a->n++] = rk_batch_int(b, RK_G_DEVICE, i, 0);
+		}
+	rk_source_close(rows);
+	rk_reader_close(info);
+	return rc == RK_E_NOMEM ? rc : 0; /* a damaged file is reported when it is read itself */
+}
+
 static int v3_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		   struct rk_reader **ret, struct rk_error *err)
 {
@@ -492,6 +563,9 @@ static int v3_open(const struct rk_reader_ops *ops, struct rk_instream *in, stru
 					      len - r->header.bytes, rk_instream_path(in));
 		rc = rk_strtab_adds(ctx->names, r->base.stats_of, &r->scan.stats_of_id, err);
 	}
+	if (rc == 0 && r->kind &&
+	    agents_by_type(&r->header, (const char *)head + r->header.bytes, len - r->header.bytes))
+		rc = read_agents(r, ops, rk_instream_path(in), err);
 out:
 	if (rc < 0) {
 		v3_close(&r->base); /* not `in`: on failure it still belongs to the caller */

@@ -5,6 +5,14 @@
 #include "codec/csv/scan.h"
 #include "read/reader.h"
 
+enum { RK_V3_MAX_AGENTS = 512 };
+
+/* Agents of one type: their numbers in agent_info.csv, in order. */
+struct rk_v3_agents {
+	int64_t v[RK_V3_MAX_AGENTS];
+	size_t n;
+};
+
 /* Context of `finish`; one per scan. */
 struct rk_v3_scan {
 	struct rk_context *ctx;
@@ -14,6 +22,8 @@ struct rk_v3_scan {
 	uint32_t source_id, clock_id; /* constant strings of the kernels table */
 	uint32_t stats_of_id;
 	uint64_t other_rows; /* rows of the file's other table seen so far (atomic) */
+	/* files with "GPU 0" and "CPU 0" (--agent-index type-relative), if the agents are known */
+	struct rk_v3_agents gpus, cpus;
 };
 
 /* One table of a kind of file. */
@@ -35,6 +45,7 @@ bool rk_v3_has_any(const struct rk_csv_header *h, const char *const *names, size
  */
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err);
+int rk_v3_finish_counters(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err);

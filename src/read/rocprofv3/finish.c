@@ -153,11 +153,33 @@ static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, 
 	return 0;
 }
 
+/* Replaces "GPU 0" and "CPU 0" (~0) by the numbers of the same agents in the agents table. */
+static void number_agents(const struct rk_v3_scan *s, struct rk_builder *b, unsigned field)
+{
+	int64_t *v = b->data[field];
+
+	for (size_t i = 0; v && (s->gpus.n || s->cpus.n) && i < b->nrows; i++) {
+		const struct rk_v3_agents *a = v[i] < 0 ? &s->cpus : &s->gpus;
+		uint64_t at = (uint64_t)(v[i] < 0 ? ~v[i] : v[i]);
+
+		if (at < a->n)
+			v[i] = a->v[at];
+	}
+}
+
+int rk_v3_finish_counters(void *scan, struct rk_builder *b, struct rk_error *err)
+{
+	(void)err;
+	number_agents(scan, b, RK_N_DEVICE);
+	return 0;
+}
+
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_v3_scan *s = scan;
 	int rc = durations(s, b, RK_K_START, RK_K_DURATION, err);
 
+	number_agents(s, b, RK_K_DEVICE);
 	for (unsigned i = 0; rc == 0 && i < 3; i++)
 		if (s->want >> (RK_K_GRID_X + i) & 1)
 			rc = grid(b, RK_K_GRID_X + i, RK_K_ITEMS_X + i, RK_K_BLOCK_X + i, err);
@@ -273,6 +295,8 @@ int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 	uint32_t *direction = b->data[RK_C_DIRECTION];
 	int rc = durations(s, b, RK_C_START, RK_C_DURATION, err);
 
+	number_agents(s, b, RK_C_SRC);
+	number_agents(s, b, RK_C_DST);
 	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
 		rc = rk_v3_full_direction(s->ctx, &direction[i], err);
 	return rc;
@@ -280,6 +304,7 @@ int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 
 int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err)
 {
+	number_agents(scan, b, RK_M_DEVICE);
 	return durations(scan, b, RK_M_START, RK_M_DURATION, err);
 }
 
@@ -288,9 +313,14 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 	struct rk_v3_scan *s = scan;
 	const uint32_t *name = b->data[RK_G_NAME];
 	int64_t *arrays = b->data[RK_G_SE_COUNT];
-	const int64_t *each = b->data[RK_G_PIPES];
+	const int64_t *each = b->data[RK_G_PIPES], *memory = b->data[RK_G_MEMORY];
 	uint32_t *gfx;
 	int rc = 0;
+
+	/* the tool writes 0 where it does not know the size, also for GPUs */
+	for (size_t i = 0; memory && rc == 0 && i < b->nrows; i++)
+		if (!memory[i])
+			rc = make_null(b, RK_G_MEMORY, i, err);
 
 	/*
 	 * Shader engines: the column still has arrays, and the pipes column has arrays per engine.
