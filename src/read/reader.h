@@ -12,8 +12,9 @@
 struct rk_reader {
 	const struct rk_reader_ops *ops;
 	uint32_t tables; /* RK_TABLE_BIT of each table it can provide; fixed after open */
-	bool once;    /* a pipe with one table: it can be read only once; set by rk_reader_open */
-	bool repeats; /* set before a scan: kernels gets every row of a dispatch */
+	bool once;     /* a pipe with one table: it can be read only once; set by rk_reader_open */
+	bool repeats;  /* set before a scan: kernels gets every row of a dispatch */
+	bool ordinals; /* set before a scan: see rk_reader_ops.ordinals */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 
@@ -93,6 +94,11 @@ struct rk_reader_ops {
 	bool own_tables;
 	/* Kernels have a row per counter pass: see rk_reader.repeats. */
 	bool repeats_dispatches;
+	/*
+	 * Counters belong to kernels that may have no dispatch id. With rk_reader.ordinals, both
+	 * tables have the kernel's order in the file instead, from 1.
+	 */
+	bool ordinals;
 	enum rk_rows_rank rows_rank;
 	/*
 	 * Files below the folder of the reader's file whose path contains this are raw data of the

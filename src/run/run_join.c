@@ -174,6 +174,7 @@ int rk_run_open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, u
 	if (rc < 0)
 		return rc;
 	(*ret)->repeats = repeats;
+	(*ret)->ordinals = f->ops->ordinals;
 	rc = f->ops->scan(*ret, t, want, ret_rows, err);
 	if (rc == 0 && t == RK_COUNTERS)
 		rc = rk_run_keyed_open(f, ret_rows, err);
@@ -327,6 +328,7 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 		rc = rk_run_pass_matrix(run, f, set, ret, by_order, &why);
 	else
 		rc = process_matrix(run, f, set, ret, &why);
+	*by_order |= f->ops->ordinals && rk_run_has_counters(f);
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
 			    "%s; counters are only in the counters table", why.message);

@@ -379,21 +379,19 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 {
 	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
 	const uint64_t *all = rk_matrix_tally(j->m);
+	bool known = rk_column_has(&b->cols[RK_K_DISPATCH], row);
 	const double *values = NULL;
 	int rc = 0;
 
 	j->ordinal++;
-	if (j->by_order)
-		rc = rk_matrix_row(j->m, -1, j->ordinal, &values, err);
-	else if (rk_column_has(&b->cols[RK_K_DISPATCH], row))
+	if (known || j->by_order)
 		rc = rk_matrix_row(j->m, rk_batch_int(b, RK_K_PID, row, -1),
-				   rk_batch_int(b, RK_K_DISPATCH, row, 0), &values, err);
+				   rk_batch_int(b, RK_K_DISPATCH, row, j->ordinal), &values, err);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < j->set->n; i++) {
 		const struct rk_counter_column *c = &j->set->columns[i];
-		bool known = rc > 0 && !isnan(values[i]);
-
+		known = rc > 0 && !isnan(values[i]);
 		/* a sum is valid only with every part that any dispatch has */
 		for (uint32_t k = c->masks; known && k < c->masks + masks_of(c); k++)
 			known = all[k] == (isnan(values[k]) ? 0 : (uint64_t)values[k]);

@@ -72,9 +72,9 @@ int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t 
 		int64_t dispatch, double value, struct rk_error *err);
 
 /*
- * Kernels with set->schema. Values come from `m` (NULL: all missing) by dispatch id, or by the
- * order of the rows, from 1. Takes ownership of `rows` and `m`, also on failure; `set` must outlive
- * it.
+ * Kernels with set->schema. Values come from `m` (NULL: all missing) by dispatch id; with
+ * `by_order`, a row without one is found by its order, from 1. Takes ownership of `rows` and `m`,
+ * also on failure; `set` must outlive it.
  */
 int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_counter_set *set,
 		 bool by_order, struct rk_source **ret, struct rk_error *err);

@@ -234,11 +234,9 @@ TEST(perfetto_kernels_have_the_times_and_values_of_annotations)
 
 	usual(&w);
 	reads_as(&w, RK_KERNELS,
-		 "kernel_name=add(int*, int)|start_ns=1001|duration_ns=500|grid_x=16|grid_y=1|"
-		 "grid_z=1|block_x=64|block_y=1|block_z=1|regs=36|shared_mem=512|stream_id=5|"
-		 "device_id=4|queue_id=2|dispatch_id=1|correlation_id=7|pid=500|tid=501|vgpr=32|"
-		 "accum_vgpr=4|sgpr=48|scratch_bytes=16|grid_items_x=1000|grid_items_y=1|"
-		 "grid_items_z=1|source=perfetto|clock=boottime\n",
+		 "kernel_name=add(int*, int)|start_ns=1001|duration_ns=500|regs=36|shared_mem=512|"
+		 "stream_id=5|device_id=4|queue_id=2|correlation_id=7|pid=500|tid=501|vgpr=32|"
+		 "accum_vgpr=4|sgpr=48|scratch_bytes=16|source=perfetto|clock=boottime\n",
 		 "");
 	finish(&w);
 }
@@ -249,9 +247,9 @@ TEST(perfetto_counters_are_double_annotations_of_kernels)
 
 	usual(&w);
 	reads_as(&w, RK_COUNTERS,
-		 "dispatch_id=1|kernel_name=add(int*, int)|counter=SQ_WAVES|value=16|device_id=4|"
+		 "kernel_name=add(int*, int)|counter=SQ_WAVES|value=16|device_id=4|"
 		 "pid=500\n"
-		 "dispatch_id=1|kernel_name=add(int*, int)|counter=GRBM_COUNT|value=0.5|"
+		 "kernel_name=add(int*, int)|counter=GRBM_COUNT|value=0.5|"
 		 "device_id=4|pid=500\n",
 		 "");
 	finish(&w);
@@ -291,7 +289,7 @@ TEST(perfetto_sizes_may_be_text_with_three_numbers)
 	end(&w, 3, 3);
 	reads_as(&w, RK_KERNELS,
 		 "kernel_name=k|start_ns=1|duration_ns=2|grid_x=2|grid_y=4|grid_z=1|block_x=64|"
-		 "block_y=2|block_z=1|stream_id=2|device_id=4|queue_id=2|dispatch_id=1|"
+		 "block_y=2|block_z=1|stream_id=2|device_id=4|queue_id=2|"
 		 "grid_items_x=65|grid_items_y=7|grid_items_z=1|source=perfetto|clock=boottime\n",
 		 "");
 	finish(&w);
@@ -444,7 +442,7 @@ TEST(perfetto_numbers_out_of_range_are_empty)
 	note_str(&w, "agent", "99999999999999999999");
 	done(&w);
 	end(&w, 3, 2);
-	reads_as(&w, RK_KERNELS, "kernel_name=k|dispatch_id=1|source=perfetto|clock=boottime\n",
+	reads_as(&w, RK_KERNELS, "kernel_name=k|source=perfetto|clock=boottime\n",
 		 "number-out-of-range:1 time-out-of-range:1 ");
 	finish(&w);
 }

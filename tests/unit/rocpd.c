@@ -390,7 +390,7 @@ TEST(marker_kinds_and_messages)
 		    GUID);
 	fixture_sql(&f,
 		    "INSERT INTO rocpd_sample%s(id,track_id,timestamp,event_id) VALUES (4,1,50,4),"
-		    "(5,1,60,5)",
+		    "(5,1,60,5),(6,1,70,3)",
 		    GUID);
 	fixture_close(&f);
 	CHECK_I64(rig_open(&r, f.path), 0);
@@ -399,7 +399,9 @@ TEST(marker_kinds_and_messages)
 		  "name=roctxMarkA kind=control start_ns=30 duration_ns=0 pid=7 tid=8\n"
 		  "name=roctxMarkA kind=range start_ns=40 duration_ns=0 pid=7 tid=8\n"
 		  "name=roctxMarkA kind=mark start_ns=50 duration_ns=0 pid=7 tid=8\n"
-		  "name=roctxMarkA kind=mark start_ns=60 duration_ns=0 pid=7 tid=8\n");
+		  "name=roctxMarkA kind=mark start_ns=60 duration_ns=0 pid=7 tid=8\n"
+		  /* rocprofv3 gives marks the category of ranges */
+		  "name=roctxMarkA kind=mark start_ns=70 duration_ns=0 pid=7 tid=8\n");
 	CHECK_STR(rig_dump(&r, RK_API, RK_WANT_ALL), "");
 	finish(&f, &r);
 }

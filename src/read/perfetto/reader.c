@@ -20,6 +20,7 @@ struct pf_rows {
 	uint64_t want;
 	uint32_t source_id, clock_id, range_id, mark_id;
 	int64_t kernels; /* number of kernels so far */
+	bool ordinals;   /* it replaces missing dispatch ids */
 	uint64_t range;  /* numbers that did not fit */
 	struct rk_error error;
 };
@@ -50,6 +51,12 @@ static int64_t either(int64_t a, int64_t b)
 	return a == RK_NONE ? b : a;
 }
 
+/* rocprofv3's traces have none. */
+static int64_t dispatch_of(const struct pf_rows *r, const struct pf_slice *s)
+{
+	return either(s->values[PF_DISPATCH], r->ordinals ? r->kernels : RK_NONE);
+}
+
 /* Uses the times in the annotations if both exist: the slice's own times may have been moved. */
 static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, unsigned start,
 		      unsigned duration)
@@ -69,8 +76,8 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 }
 
 /*
- * Work-items and workgroup size are three numbers, or one, their product. rockit's own traces have
- * workgroups; work-items are workgroups times their size.
+ * Work-items and workgroup size are three numbers. rockit's own traces have workgroups; work-items
+ * are workgroups times their size. rocprofv3 writes only the products; the three numbers are lost.
  */
 static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
 {
@@ -89,10 +96,10 @@ static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct
 			    __builtin_mul_overflow(grid, block, &items))
 				items = RK_NONE;
 		} else {
-			if (i && block == RK_NONE && v[PF_BLOCK] != RK_NONE)
-				block = 1;
-			if (i && items == RK_NONE && v[PF_ITEMS] != RK_NONE)
-				items = 1;
+			if (v[PF_BLOCK + 1] == RK_NONE)
+				block = RK_NONE;
+			if (v[PF_ITEMS + 1] == RK_NONE)
+				items = RK_NONE;
 			grid = rk_grid_of(items, block);
 		}
 		put(r, RK_K_BLOCK_X + i, block);
@@ -109,7 +116,7 @@ static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct
 	put(r, RK_K_STREAM, either(stream, queue));
 	put(r, RK_K_QUEUE, queue);
 	put(r, RK_K_DEVICE, either(s->values[PF_AGENT], t->agent));
-	put(r, RK_K_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
+	put(r, RK_K_DISPATCH, dispatch_of(r, s));
 	put(r, RK_K_CORRELATION, s->values[PF_CORRELATION]);
 	put(r, RK_K_SOURCE, r->source_id);
 	put(r, RK_K_CLOCK, r->clock_id);
@@ -118,7 +125,7 @@ static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct
 static void counters(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
 {
 	for (unsigned i = 0; i < s->ncounters && !r->error.code; i++) {
-		put(r, RK_N_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
+		put(r, RK_N_DISPATCH, dispatch_of(r, s));
 		put(r, RK_N_NAME, s->name);
 		put(r, RK_N_COUNTER, s->counters[i].name);
 		if (r->want >> RK_N_VALUE & 1) {
@@ -194,6 +201,7 @@ static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *
 	struct pf_rows *r = arg;
 	const int64_t *v = s->values;
 	int64_t name = s->name, tid = v[PF_TID];
+	bool mark;
 
 	r->kernels++; /* only used for the two tables of kernels */
 	switch (r->table) {
@@ -228,7 +236,8 @@ static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *
 		break;
 	default:
 		tid = either(tid, t->tid);
-		put(r, RK_R_KIND, either(v[PF_KIND], s->instant ? r->mark_id : r->range_id));
+		mark = s->instant || (v[PF_BEGIN] != RK_NONE && v[PF_BEGIN] == v[PF_END]);
+		put(r, RK_R_KIND, either(v[PF_KIND], mark ? r->mark_id : r->range_id));
 		break;
 	}
 	put(r, common[r->table].name, name);
@@ -407,7 +416,9 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
 	s->file.in = r->in;
-	s->rows = (struct pf_rows){ .ctx = r->ctx, .table = t, .want = want };
+	s->rows = (struct pf_rows){
+		.ctx = r->ctx, .table = t, .want = want, .ordinals = base->ordinals
+	};
 	s->state = (struct pf_state){
 		.ctx = r->ctx,
 		.path = rk_instream_path(r->in),
@@ -514,6 +525,7 @@ const struct rk_reader_ops rk_reader_perfetto = {
 	.help = "Perfetto traces with slices (rocprofv3 --output-format pftrace)",
 	.probe = perfetto_probe,
 	.open = perfetto_open,
+	.ordinals = true,
 	.scan = perfetto_scan,
 	.close = rk_plain_reader_close,
 	.serial = true,

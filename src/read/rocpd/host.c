@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "read/rocpd/rocpd.h"
+#include "read/rocprofv3/csv.h"
 
 /*
  * Regions have a beginning and an end. A call without duration was stored as a sample, whose name
@@ -116,6 +117,7 @@ static int marker_row(struct sql_scan *s, size_t row)
 	int64_t category = category_of(s, event);
 	bool sample = is_sample(s);
 	struct sql_span value;
+	size_t len;
 
 	if (!category_begins(s, category, "MARKER_"))
 		return 0;
@@ -131,15 +133,13 @@ static int marker_row(struct sql_scan *s, size_t row)
 			rk_sql_put_text(s, RK_R_NAME, row,
 					text->len ? (const char *)text->data : "", text->len);
 	}
+	/* marks are samples; their category is that of ranges too */
 	if (rk_sql_wants(s, RK_R_KIND)) {
-		const char *kind = "mark";
+		const char *words = rk_strtab_borrow(s->r->ctx->names, (uint32_t)category, &len);
+		bool range = !sample && (rk_text_iprefix(words, len, "MARKER_CORE_RANGE_API") ||
+					 rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END));
 
-		if (category_begins(s, category, "MARKER_CONTROL_API"))
-			kind = "control";
-		else if (category_begins(s, category, "MARKER_CORE_RANGE_API") ||
-			 (!sample && rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END)))
-			kind = "range";
-		rk_sql_put_word(s, RK_R_KIND, row, kind);
+		rk_sql_put_word(s, RK_R_KIND, row, rk_v3_marker_kind(words, len, range));
 	}
 	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, COL_START,
 			 sample ? COL_START : COL_END);
