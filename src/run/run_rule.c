@@ -5,7 +5,7 @@
  * statistics. For each process, each table is read from the best kind of file that has it, and from
  * all files of that kind (HIP and HSA calls). If the program was executed once per counter pass,
  * kernels are read from one execution only: the one without counters if there is one, else the
- * first.
+ * first. So are agents and processes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +142,23 @@ static int least_pass(const struct rk_run *run, bool made_here)
 }
 
 /*
+ * Does an earlier pass of the same program describe the machine or the process? Each pass would
+ * add the same agents again.
+ */
+static bool described_before(const struct rk_run *run, const struct rk_found *f, enum rk_table t)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *o = &run->found[i];
+
+		if (o->ops && !o->left_out && o->pass < f->pass && o->tables & RK_TABLE_BIT(t) &&
+		    o->ordinal == f->ordinal && o->program_hash == f->program_hash &&
+		    !strcmp(o->program, f->program))
+			return true;
+	}
+	return false;
+}
+
+/*
  * An earlier file that is the same file (under another name, or given twice), or its uncompressed
  * version.
  */
@@ -185,7 +202,8 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 
 		if (!(f->tables >> t & 1))
 			continue;
-		if (t == RK_KERNELS && f->pass != pass) {
+		if ((t == RK_KERNELS && f->pass != pass) ||
+		    ((t == RK_AGENTS || t == RK_PROCESSES) && described_before(run, f, t))) {
 			if (!better)
 				better = "another pass";
 			continue;

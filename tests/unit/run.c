@@ -202,6 +202,27 @@ TEST(of_several_counter_passes_one_gives_the_kernels)
 	world_close(&w);
 }
 
+TEST(agents_are_those_of_one_pass)
+{
+	const char *agents = AGENTS "0,\"CPU\",64,0,\"cpu\"\n4,\"GPU\",304,1216,\"gfx942\"\n";
+	const struct rk_report_options how = { 0 };
+	struct rk_report *r = NULL;
+	struct rk_run *run = NULL;
+	struct world w;
+
+	world_open(&w, 1);
+	world_text(&w, "pmc_1/h/100_counter_collection.csv", COUNTERS COUNTER(1, "A", 5));
+	world_text(&w, "pmc_2/h/200_counter_collection.csv", COUNTERS COUNTER(1, "B", 7));
+	world_text(&w, "pmc_1/h/100_agent_info.csv", agents);
+	world_text(&w, "pmc_2/h/200_agent_info.csv", agents);
+	if (CHECK_I64(open_run(&w, "", &run), 0) &&
+	    CHECK_I64(rk_run_report(run, &how, &r, &w.err), 0))
+		CHECK_U64(rows(r, "agents"), 2);
+	rk_report_free(r);
+	rk_run_close(run);
+	world_close(&w);
+}
+
 TEST(a_trace_wins_over_the_counters_of_its_process)
 {
 	struct world w;
