@@ -207,5 +207,6 @@ const struct rk_reader_ops rk_reader_compute_db = {
 	.close = rk_sql_close,
 	.format = &format,
 	.serial = true,
+	.analysis = 1,
 	.db_signs = signs,
 };

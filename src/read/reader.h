@@ -15,6 +15,8 @@ struct rk_reader {
 	bool once;     /* a pipe with one table: it can be read only once; set by rk_reader_open */
 	bool repeats;  /* set before a scan: kernels gets every row of a dispatch */
 	bool ordinals; /* set before a scan: see rk_reader_ops.ordinals */
+	bool untimed;  /* kernels have no times; set by open */
+	unsigned analysis;    /* set by open: see rk_reader_ops.analysis */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 
@@ -99,6 +101,11 @@ struct rk_reader_ops {
 	 * tables have the kernel's order in the file instead, from 1.
 	 */
 	bool ordinals;
+	/*
+	 * The file was computed from others, which are usually beside it: 1 a database with all of
+	 * them, 2 a table for people. 0: it was recorded.
+	 */
+	unsigned analysis;
 	enum rk_rows_rank rows_rank;
 	/*
 	 * Files below the folder of the reader's file whose path contains this are raw data of the

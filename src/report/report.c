@@ -210,7 +210,7 @@ static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 
 	if (w->gather)
 		want |= rk_gather_wants(p->table);
-	if ((rc = rk_run_scan(w->run, p->table, want, &src, err)) < 0 ||
+	if ((rc = rk_run_scan_timed(w->run, p->table, want, &src, err)) < 0 ||
 	    (rc = rk_times_open(src, w->ctx, &src, err)) < 0)
 		return rc;
 	if (w->gather && (rc = rk_gather_tap(w->gather, &src, err)) < 0)

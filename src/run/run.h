@@ -34,6 +34,9 @@ struct rk_found {
 	bool damaged;           /* the same, but found only when reading rows */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */
 	bool in_dir;            /* found in a directory, not named by the user */
+	bool untimed;           /* its kernels have no times */
+	bool summed;            /* so its process has statistics of them, which are used */
+	unsigned analysis;      /* computed from other files: see rk_reader_ops */
 	int table_here;         /* a table that `convert` wrote into a directory; -1: no */
 	struct rk_reader *kept; /* for a pipe, which cannot be opened again */
 	/* counters, set by rk_run_counter_names: */
@@ -170,6 +173,12 @@ uint32_t rk_run_tables(const struct rk_run *run);
 /* All rows of one table from all files, with cleaned names and the values known from paths. */
 int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
 		struct rk_error *err);
+/*
+ * The same for sums over time: without kernels that have no times where statistics of the same
+ * process have them.
+ */
+int rk_run_scan_timed(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
+		      struct rk_error *err);
 /* The same for kernels: all fields, and a column for each counter that can be joined. */
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
 /* Kernels with the columns of `set`, which must outlive the source. */

@@ -287,6 +287,8 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->ops = r->ops;
 	f->tables = r->tables;
 	f->stats_of = r->stats_of;
+	f->untimed = r->untimed;
+	f->analysis = r->analysis ? r->analysis : r->ops->analysis;
 	f->in_dir = !must;
 	if (!must)
 		f->table_here = table_here(f);

@@ -76,6 +76,31 @@ static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum
 }
 
 /*
+ * Is `o` what the saved analysis `f` was made from? It is in the same folder or below, in the one
+ * above, or, if the folder is called "analyze" or the like, anywhere below the one above.
+ */
+static bool is_analysed_by(const struct rk_found *o, const struct rk_found *f)
+{
+	size_t dir = (size_t)(rk_base_name(f->path) - f->path), above = dir;
+	bool named;
+
+	if (!f->in_dir || o->analysis >= f->analysis || o->left_out ||
+	    !(o->tables & RK_TABLE_BIT(RK_KERNELS)))
+		return false;
+	if (!strncmp(o->path, f->path, dir))
+		return true;
+	while (above && f->path[above - 1] == '/')
+		above--;
+	while (above && f->path[above - 1] != '/')
+		above--;
+	if (!above || strncmp(o->path, f->path, above) != 0)
+		return false;
+	named = rk_text_iprefix(f->path + above, dir - above, "analy") ||
+		rk_text_iprefix(f->path + above, dir - above, "saved");
+	return named || !strchr(o->path + above, '/');
+}
+
+/*
  * Does `o` make f's rows of table t redundant? A trace that rockit wrote into the folder, under any
  * name, was made from the other files there.
  */
@@ -91,12 +116,17 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		if (!strncmp(o->path, f->path, len < other ? len : other))
 			return o->tables & RK_TABLE_BIT(t);
 	}
-	if (is_table_of(o, f, t))
+	if (is_table_of(o, f, t) || is_analysed_by(o, f))
 		return true;
 	if (!same_process(o, f))
 		return false;
-	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)))
-		return o->tables & described(f);
+	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS))) {
+		uint32_t tables = o->tables;
+
+		if (o->untimed)
+			tables &= ~RK_TABLE_BIT(RK_KERNELS);
+		return tables & described(f);
+	}
 	if (!(o->tables & RK_TABLE_BIT(t)))
 		return false;
 	/* one program, executed once per counter file: each of them has all dispatches */
@@ -121,7 +151,11 @@ static const char *better_source(const struct rk_run *run, const struct rk_found
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *o = &run->found[i];
 
-		if (replaces(o, f, t) && (!best || precedence_of(o, of) < precedence_of(best, of)))
+		if (!replaces(o, f, t))
+			continue;
+		if (!best || o->analysis < best->analysis ||
+		    (o->analysis == best->analysis &&
+		     precedence_of(o, of) < precedence_of(best, of)))
 			best = o;
 	}
 	return best ? best->path : NULL;
@@ -175,6 +209,21 @@ static const char *copied_before(const struct rk_run *run, size_t i)
 			return a->path;
 	}
 	return NULL;
+}
+
+/* Kernels without times are summed up by statistics of the same process, if it has any. */
+static void find_sums(struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		for (size_t k = 0; f->untimed && !f->summed && k < run->nfound; k++) {
+			const struct rk_found *o = &run->found[k];
+
+			f->summed = o->used & RK_TABLE_BIT(RK_STATS) && is_about(o, "kernel") &&
+				    same_process(o, f);
+		}
+	}
 }
 
 /* Decides which tables are read from the file, or says why none is. */
@@ -334,5 +383,6 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 			.reason = run->reasons[i] ? run->reasons[i] : "",
 		};
 	}
+	find_sums(run);
 	return 0;
 }

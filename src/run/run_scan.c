@@ -120,6 +120,7 @@ struct scan {
 	const struct rk_counter_set *counters; /* to be joined to kernels; NULL: none */
 	struct rk_batch batch;
 	bool several; /* several files have kernels, so compare their clocks */
+	bool timed;   /* see rk_run_scan_timed */
 };
 
 /* Columns that the path can fill if the rows do not have them. */
@@ -232,7 +233,7 @@ static int next_file(struct scan *s, struct rk_error *err)
 		struct rk_found *f = &run->found[s->at++];
 		int rc;
 
-		if (!(f->used >> s->table & 1))
+		if (!(f->used >> s->table & 1) || (s->timed && s->table == RK_KERNELS && f->summed))
 			continue;
 		rc = open_file(s, f, err);
 		if (rc == 0)
@@ -317,7 +318,7 @@ bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
 }
 
 static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
-		     const struct rk_counter_set *counters, struct rk_source **ret,
+		     const struct rk_counter_set *counters, bool timed, struct rk_source **ret,
 		     struct rk_error *err)
 {
 	struct scan *s = rk_calloc(1, sizeof(*s));
@@ -330,6 +331,7 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		(struct rk_source){ &scan_ops, counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
 	s->table = t;
+	s->timed = timed;
 	run->progress.before = run->progress.total = 0;
 	for (size_t i = 0; i < run->nfound; i++) {
 		if (!(run->found[i].used >> t & 1))
@@ -351,7 +353,13 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
 		struct rk_error *err)
 {
-	return open_scan(run, t, want, NULL, ret, err);
+	return open_scan(run, t, want, NULL, false, ret, err);
+}
+
+int rk_run_scan_timed(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
+		      struct rk_error *err)
+{
+	return open_scan(run, t, want, NULL, true, ret, err);
 }
 
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err)
@@ -359,7 +367,7 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 	int rc;
 
 	if ((rc = rk_run_counters(run, err)) < 0 ||
-	    (rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters.set, ret, err)) < 0)
+	    (rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters.set, false, ret, err)) < 0)
 		return rc;
 	return rk_run_energy_open(run, ret, err);
 }
@@ -367,5 +375,5 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,
 		       struct rk_source **ret, struct rk_error *err)
 {
-	return open_scan(run, RK_KERNELS, want, set, ret, err);
+	return open_scan(run, RK_KERNELS, want, set, false, ret, err);
 }

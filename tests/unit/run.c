@@ -223,6 +223,70 @@ TEST(agents_are_those_of_one_pass)
 	world_close(&w);
 }
 
+#define PERF                                                                        \
+	"Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,Kernel_Name," \
+	"Start_Timestamp,End_Timestamp,Correlation_ID,SQ_WAVES\n"                   \
+	"1,2,1,9,9,64,64,k,100,150,0,4\n2,2,1,9,9,64,64,k,200,260,0,4\n"
+
+/* rocprof-compute analyze --save-dfs writes tables of the same dispatches. */
+TEST(a_saved_analysis_beside_its_data_counts_nothing)
+{
+	static const char *const places[] = { "w/", "w/analyze/", "analyze/" };
+
+	for (size_t i = 0; i < 3; i++) {
+		char list[64], top[64], want[400];
+		struct world w;
+
+		world_open(&w, 1);
+		snprintf(list, sizeof(list), "%s0.2_Dispatch_List.csv", places[i]);
+		snprintf(top, sizeof(top), "%s0.1_Top_Kernels.csv", places[i]);
+		world_text(&w, list, "Dispatch_ID,Kernel_Name,GPU_ID\n1,k,2\n2,k,2\n");
+		world_text(&w, top,
+			   "Kernel_Name,Count,Sum(ns),Mean(ns),Median(ns),Pct\n"
+			   "k,2,110,55,55,100\n");
+		/* alone it is used */
+		snprintf(want, sizeof(want), "%s\n%s\n", top, list);
+		run_is(&w, want, 2, 110, 0, 0);
+		world_text(&w, "w/pmc_perf.csv", PERF);
+		snprintf(want, sizeof(want),
+			 "%s: the same rows are in w/pmc_perf.csv\n"
+			 "%s: the same rows are in w/pmc_perf.csv\nw/pmc_perf.csv\n",
+			 top, list);
+		run_is(&w, want, 2, 110, 2, 0);
+		world_close(&w);
+	}
+}
+
+TEST(an_analysis_of_something_else_is_read)
+{
+	struct world w;
+
+	world_open(&w, 1);
+	world_text(&w, "one/pmc_perf.csv", PERF);
+	world_text(&w, "two/0.1_Top_Kernels.csv",
+		   "Kernel_Name,Count,Sum(ns),Mean(ns),Median(ns),Pct\nother,1,30,30,30,100\n");
+	run_is(&w, "one/pmc_perf.csv\ntwo/0.1_Top_Kernels.csv\n", 2, 140, 2, 0);
+	world_close(&w);
+}
+
+/* rocprof v1 with counters writes no times, but --stats does. */
+TEST(kernels_without_times_do_not_hide_the_times_of_their_statistics)
+{
+	const char *results = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,"
+			      "scr,arch_vgpr,accum_vgpr,sgpr,wave_size,sig,obj,SQ_WAVES\n"
+			      "0,\"k.kd\",0,0,0,9,9,64,64,0,0,8,0,16,64,0x0,0x7f,4\n"
+			      "1,\"k.kd\",0,0,2,9,9,64,64,0,0,8,0,16,64,0x0,0x7f,4\n";
+	struct world w;
+
+	world_open(&w, 1);
+	world_text(&w, "results.csv", results);
+	world_text(&w, "results.stats.csv",
+		   "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
+		   "\"k.kd\",2,500,250,100.0\n");
+	run_is(&w, "results.csv\nresults.stats.csv\n", 2, 500, 2, 0);
+	world_close(&w);
+}
+
 TEST(a_trace_wins_over_the_counters_of_its_process)
 {
 	struct world w;

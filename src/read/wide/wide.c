@@ -115,6 +115,7 @@ static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 int rk_wide_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct rk_context *ctx,
 		 struct rk_reader **ret, struct rk_error *err)
 {
+	static const char *const times[] = { "BeginNs", "Start_Timestamp", "Start_Time" };
 	struct wide_reader *r = rk_calloc(1, sizeof(*r));
 	const struct rk_wide_kind *k;
 	const void *head = NULL;
@@ -148,6 +149,8 @@ int rk_wide_open(const struct rk_reader_ops *ops, struct rk_instream *in, struct
 
 	if (k->stats)
 		r->base.stats_of = "kernel";
+	r->base.analysis = k->wrapped ? 2 : 0;
+	r->base.untimed = !rk_v3_has_any(&r->header, times, sizeof(times) / sizeof(times[0]));
 	r->scan.barriers = k->barriers;
 	r->scan.wrapped = k->wrapped;
 	r->scan.v3.ctx = ctx;

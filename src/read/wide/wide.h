@@ -22,7 +22,7 @@ struct rk_wide_kind {
 	bool once;     /* kernels keeps only the first of several rows of a dispatch */
 	bool barriers; /* kernels may be barrier packets */
 	bool stats;    /* RK_STATS describes kernels */
-	bool wrapped;  /* names were wrapped by a table printer */
+	bool wrapped;  /* printed for people: a saved analysis; names were wrapped */
 };
 
 /*
