@@ -3,7 +3,8 @@
  *
  * A session is planned from options alone: if tool, tool_version and arch are given, nothing has to
  * be installed. Running it creates the run directory described in docs/architecture.md. A session
- * belongs to one thread; it handles signals while a program runs.
+ * belongs to one thread; while it runs, signals that would end the process are passed to the
+ * program, or stop the session.
  */
 #ifndef ROCKIT_SESSION_H
 #define ROCKIT_SESSION_H

@@ -504,9 +504,14 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 	rc = rk_child_signals_open(&w->signals, err);
 	if (rc < 0)
 		goto out;
+	sig = rk_child_guard_signal(); /* arrived before there was a child */
 	rk_child_tty_open(&w->tty);
 	rc = start(w, how, err);
 	rk_child_signals_wait(&w->signals);
+	if (!rc && ret->pid && sig) {
+		ret->forwarded = sig;
+		pass_on(w, sig);
+	}
 	if (!rc && ret->pid) {
 		watch_until_end(w);
 		if (!w->ended) { /* killed, but still there */
@@ -523,6 +528,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 		ret->left = !w->ended || rk_child_group_runs(ret->pid);
 	}
 	rk_child_tty_close(&w->tty);
+	rk_child_guard_clear();
 	while ((sig = rk_child_signals_next(&w->signals))) /* signals that arrived late */
 		if (rk_child_signals_meant_us(sig))
 			ret->forwarded = sig;

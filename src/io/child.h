@@ -78,6 +78,17 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
 		 struct rk_error *err);
 
 /*
+ * Between begin and end, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this
+ * process, unless it ignored them before. `signal` is the last one that arrived since begin or
+ * clear, 0: none. rk_child_run passes such signals on to its child, reports them in its result, and
+ * clears them. For all threads of the process together.
+ */
+void rk_child_guard_begin(void);
+int rk_child_guard_signal(void);
+void rk_child_guard_clear(void);
+void rk_child_guard_end(void);
+
+/*
  * Checks in advance whether `name` can be run: ret->status is 0, or 126 or 127 with end, exec_errno
  * and why. It does not find problems that only exec sees, such as a missing interpreter. Fails only
  * when out of memory.

@@ -48,20 +48,21 @@ static int make_pipe(int fd[2])
 	return rc;
 }
 
-/* SIGCHLD wakes us and is not forwarded. */
-static const int caught[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-			      SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH };
-enum { NCAUGHT = sizeof(caught) / sizeof(*caught), NSLOTS = 64 };
+/* First those that would end us; SIGCHLD wakes us and is not forwarded. */
+static const int caught[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+			      SIGUSR2, SIGCHLD, SIGCONT, SIGTSTP, SIGWINCH };
+enum { NCAUGHT = sizeof(caught) / sizeof(*caught), NENDING = 6, NSLOTS = 64 };
 
-/* Shared by all threads that wait for a child. */
+/* Shared by all threads that wait for a child or have a guard. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned nusers;
 static struct sigaction saved[NCAUGHT];
 
 /* Read by the handler. A slot is the write end of a pipe; 0 is free. */
 static atomic_int slots[NSLOTS];
-static atomic_uint nbusy, nconts;
-static atomic_int owner; /* our process */
+static atomic_uint nbusy, nconts, nguards;
+static atomic_int pending; /* the last signal that would have ended us, for guards */
+static atomic_int owner;   /* our process */
 
 /* The state when our program began: children inherit this, whatever changed since. */
 static sigset_t first_mask, first_ignored;
@@ -88,6 +89,9 @@ static void on_signal(int sig)
 	atomic_fetch_add(&nbusy, 1);
 	if (sig == SIGCONT)
 		atomic_fetch_add(&nconts, 1);
+	for (int i = 0; i < NENDING; i++)
+		if (caught[i] == sig && saved[i].sa_handler != SIG_IGN)
+			atomic_store(&pending, sig);
 	for (int i = 0; i < NSLOTS; i++) {
 		int fd = atomic_load(&slots[i]);
 		/* If the pipe is full, the reader wakes up anyway. */
@@ -105,9 +109,64 @@ static void close_pipe(const int fd[2])
 	close(fd[1]);
 }
 
-int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
+/* Catches caught[from..to); ignored signals too: the child inherits that, but may have changed it. */
+static void catch_signals(int from, int to)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	atomic_store(&owner, getpid());
+	sigfillset(&sa.sa_mask);
+	for (int i = from; i < to; i++)
+		sigaction(caught[i], &sa, &saved[i]);
+}
+
+static void restore_signals(int from, int to)
+{
+	for (int i = from; i < to; i++)
+		sigaction(caught[i], &saved[i], NULL);
+}
+
+void rk_child_guard_begin(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pthread_mutex_lock(&lock);
+	if (atomic_fetch_add(&nguards, 1) == 0) {
+		atomic_store(&pending, 0);
+		if (nusers == 0)
+			catch_signals(0, NENDING);
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+int rk_child_guard_signal(void)
+{
+	return atomic_load(&nguards) ? atomic_load(&pending) : 0;
+}
+
+void rk_child_guard_clear(void)
+{
+	atomic_store(&pending, 0);
+}
+
+void rk_child_guard_end(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pthread_mutex_lock(&lock);
+	if (atomic_fetch_sub(&nguards, 1) == 1 && nusers == 0)
+		restore_signals(0, NENDING);
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
+{
 	sigset_t all;
 	int rc;
 
@@ -130,13 +189,8 @@ int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err)
 		s->slot++;
 	if (s->slot < NSLOTS) {
 		atomic_store(&slots[s->slot], s->fd[1]);
-		if (nusers++ == 0) {
-			atomic_store(&owner, getpid());
-			sa.sa_mask = all;
-			/* ignored signals too: the child inherits that, but may have changed it */
-			for (int i = 0; i < NCAUGHT; i++)
-				sigaction(caught[i], &sa, &saved[i]);
-		}
+		if (nusers++ == 0)
+			catch_signals(atomic_load(&nguards) ? NENDING : 0, NCAUGHT);
 	}
 	pthread_mutex_unlock(&lock);
 	if (s->slot == NSLOTS) {
@@ -184,8 +238,7 @@ void rk_child_signals_close(struct rk_child_signals *s)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	pthread_mutex_lock(&lock);
 	if (--nusers == 0)
-		for (int i = 0; i < NCAUGHT; i++)
-			sigaction(caught[i], &saved[i], NULL);
+		restore_signals(atomic_load(&nguards) ? NENDING : 0, NCAUGHT);
 	atomic_store(&slots[s->slot], 0);
 	pthread_mutex_unlock(&lock);
 	/*

@@ -318,7 +318,7 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 	struct rk_monitor *monitor = NULL;
 	struct rk_error why = { 0 };
 	char *lock = NULL;
-	int rc = make_dir(s, err), rc2;
+	int rc = make_dir(s, err), rc2, sig;
 
 	if (rc < 0)
 		return rc;
@@ -338,8 +338,17 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 		failed = "conversion";
 		rc = rk_session_convert(s, err);
 	}
+	/* a signal that no child received */
+	sig = rk_child_guard_signal();
+	if (sig)
+		rk_session_warn(s, "stopped by signal %d (%s); what was recorded is in '%s'", sig,
+				strsignal(sig), p->target);
+	if (sig && !s->result->status)
+		s->result->status = 128 + sig;
 	r->status = s->result->status;
-	r->state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
+	r->state = "done";
+	if (rc < 0 || sig || s->result->passes_done < s->result->passes)
+		r->state = "stopped";
 	if (rc < 0 && err)
 		rk_list_set(&r->dropped, failed, err->message);
 	bring_home(s);
@@ -375,7 +384,10 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	if ((rc = rk_record_init(&s->record, s->plan, err)) < 0 || (rc = check_program(s, err)) < 0)
 		goto out;
 	if (s->plan->chosen) {
+		/* whatever stops us, run.json says so */
+		rk_child_guard_begin();
 		rc = run_profiled(s, err);
+		rk_child_guard_end();
 		goto out;
 	}
 	/* A rank that was not chosen: the program alone, which already runs if we would attach. */

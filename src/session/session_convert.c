@@ -397,9 +397,19 @@ static void read_recorders(struct rk_session *s)
 
 /* ---- the tables ---- */
 
+static int stop_at_signal(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	(void)done;
+	(void)total;
+	return rk_child_guard_signal() != 0;
+}
+
 static int write_tables(struct rk_session *s, const struct rk_list *inputs, struct rk_error *err)
 {
-	const struct rk_run_options how = { .hide_secrets = true, .redact = s->plan->redact };
+	const struct rk_run_options how = { .hide_secrets = true,
+					    .redact = s->plan->redact,
+					    .progress = stop_at_signal };
 	struct rk_convert_options what = { 0 };
 	const struct rk_warning *w = NULL;
 	struct rk_convert_result done;
@@ -504,6 +514,9 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 		rk_session_warn(s, "cannot read the output of %s: %s%s%s", s->plan->tool->name,
 				why.file, why.file[0] ? ": " : "", why.message);
 		drop(s, "conversion", why.message);
+		rc = 0;
+	} else if (rc == RK_E_CANCELLED) {
+		drop(s, "conversion", "stopped by a signal");
 		rc = 0;
 	} else if (rc < 0 && err) {
 		*err = why;

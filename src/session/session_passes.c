@@ -328,7 +328,7 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 			       "attaching to process %" PRIu64 " (%s): Enter or Ctrl-C ends the "
 			       "recording, which can take two minutes",
 			       s->plan->attach_pid, s->record.target);
-	for (; on && i < n; i++) {
+	for (; on && i < n && !rk_child_guard_signal(); i++) {
 		if (n > 1)
 			rk_session_say(s, "pass %zu of %zu: %s", i + 1, n, s->plan->passes[i].what);
 		rc = run_pass(s, i, err);
@@ -340,6 +340,8 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 	/* when a signal for us ended it, --keep-going would not help */
 	if (i < n)
 		rk_session_warn(s, "%zu of %zu passes were not run%s", n - i, n,
-				last->forwarded ? "" : "; use --keep-going to run them anyway");
+				last->forwarded || rk_child_guard_signal() ?
+					"" :
+					"; use --keep-going to run them anyway");
 	return 0;
 }

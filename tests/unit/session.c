@@ -1,6 +1,7 @@
 /* session.c (tests) - sessions from options to run.json, with a profiler that is a small script. */
 #include "rockit/session.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
+#include "run/run_json.h"
 #include "tap.h"
 #include "world.h"
 
@@ -171,6 +173,82 @@ TEST(a_run_that_was_broken_off_has_no_table_that_says_there_was_nothing)
 	CHECK_I64(run(&p, &opt, &did, &err), 0);
 	CHECK(did.ran && !did.usable && did.passes_done < did.passes);
 	CHECK(!world_has(&p.w, "run/rocprof_kernels.parquet"));
+	place_close(&p);
+}
+
+/* Raises a signal at a line about the second pass. */
+static void say_and_raise(void *arg, const char *line)
+{
+	struct place *p = arg;
+
+	rk_list_add(&p->said, line);
+	if (!strncmp(line, "pass 2", 6))
+		raise(SIGTERM);
+}
+
+static void warn_and_raise(void *arg, const char *line)
+{
+	struct place *p = arg;
+
+	rk_list_add(&p->warned, line);
+	raise(SIGINT);
+}
+
+/* Runs two passes with these hooks; *ret is run.json, freed by the caller. */
+static void run_two(struct place *p, char **argv, const struct rk_session_hooks *hooks,
+		    struct rk_session_result *did, struct rk_tree **ret)
+{
+	struct rk_session_options opt = options(p, argv);
+	struct rk_session *s = NULL;
+	struct rk_error err = { 0 };
+	char path[160];
+
+	opt.counters = "SQ_WAVES";
+	opt.keep_going = true;
+	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
+	CHECK_I64(rk_session_run(s, hooks, did, &err), 0);
+	rk_session_free(s);
+	snprintf(path, sizeof(path), "%s/run.json", p->dir);
+	CHECK_I64(rk_run_json_load(path, ret, &err), 0);
+}
+
+TEST(a_signal_before_a_pass_ends_it_and_the_record_says_so)
+{
+	char *argv[] = { "sleep", "20", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_tree *json = NULL;
+	struct place p;
+	const struct rk_session_hooks hooks = { .say = say_and_raise, .warn = warn, .arg = &p };
+
+	place_open(&p);
+	/* the first pass ends at once, the second one would not */
+	chmod(world_text(&p.w, "opt/rocm-6.4.0/bin/rocprofv3",
+			 "#!/bin/sh\ncase $* in *pmc*) exec sleep 60;; esac\n"),
+	      0755);
+	run_two(&p, argv, &hooks, &did, &json);
+	CHECK_I64(did.status, 128 + SIGTERM);
+	CHECK_STR(rk_tree_text(rk_run_json_at(json, RK_RUN_STATE), ""), "done");
+	rk_tree_free(json);
+	place_close(&p);
+}
+
+TEST(a_signal_between_passes_stops_the_session_and_the_record_says_so)
+{
+	char *argv[] = { "true", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_tree *json = NULL;
+	struct place p;
+	const struct rk_session_hooks hooks = { .say = say, .warn = warn_and_raise, .arg = &p };
+
+	place_open(&p);
+	/* the first pass fails, which is a warning */
+	chmod(world_text(&p.w, "opt/rocm-6.4.0/bin/rocprofv3", "#!/bin/sh\nexit 3\n"), 0755);
+	run_two(&p, argv, &hooks, &did, &json);
+	CHECK_U64(did.passes_done, 1);
+	CHECK_I64(did.status, 3);
+	CHECK_STR(rk_tree_text(rk_run_json_at(json, RK_RUN_STATE), ""), "stopped");
+	CHECK(strstr(p.warned.v[p.warned.n - 1], "stopped by signal 2") != NULL);
+	rk_tree_free(json);
 	place_close(&p);
 }
 
