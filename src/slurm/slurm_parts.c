@@ -303,6 +303,13 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 		if (i && v->rank == v[-1].rank)
 			rk_list_addf(&p->notes, "rank %" PRId64 " has two directories", v->rank);
 	}
+	if (!p->n) {
+		rc = rk_fail(err, RK_E_UNSUPPORTED,
+			     "no ranks in '%s': it is not the directory of a job, or none of its "
+			     "ranks has started",
+			     dir);
+		goto fail;
+	}
 	if (p->notes.bad) {
 		rc = rk_fail_nomem(err);
 		goto fail;
