@@ -24,10 +24,10 @@ static const char *format_at(size_t i)
 
 static const struct rk_opt options[] = {
 	{ "output", 'o', "OUT", "file to write, a directory (ends in /), or - for stdout",
-	  RK_OPT_TEXT, AT(out) },
+	  RK_OPT_TEXT, AT(out), .once = true },
 	{ "format", 'f', "FORMAT",
 	  "parquet, csv, jsonl, perfetto or chrome (default: by the suffix)", RK_OPT_TEXT,
-	  AT(format), NULL, format_at },
+	  AT(format), NULL, format_at, .once = true },
 	{ "table", 0, "T", "table to write (default: kernels; all, for a directory or a trace)",
 	  RK_OPT_TEXT, AT(table), NULL, rk_table_at },
 	{ "dataset", 0, NULL, "OUT is a data set: T/node=N/rank=R/part-K.parquet", RK_OPT_FLAG,

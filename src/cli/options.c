@@ -80,6 +80,9 @@ static int store(const struct rk_command *cmd, const struct rk_opt *o, void *set
 		*(bool *)at = true;
 		break;
 	case RK_OPT_TEXT:
+		if (o->once && *(const char **)at && strcmp(*(const char **)at, value))
+			return say_misuse(cmd->name, "option '--%s' was given twice: '%s' and '%s'",
+					  o->name, *(const char **)at, value);
 		*(const char **)at = value;
 		break;
 	case RK_OPT_NUMBER:

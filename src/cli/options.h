@@ -32,6 +32,7 @@ struct rk_opt {
 	const char *const *choices; /* ends with NULL; for RK_OPT_TEXT used only by completion */
 	/* The i-th value that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
+	bool once; /* RK_OPT_TEXT: refused if given again with another value */
 };
 
 /* For tables: the place of an option in the `struct settings` of its verb. */
