@@ -442,8 +442,14 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 			p->tool->programs[0]);
 	if (!there && !opt->tool_version)
 		return tool_missing(p->tool->name, found, err);
-	if (!there)
-		rk_bytes_puts(path, p->tool->programs[0]);
+	if (!there) {
+		const struct rk_version *r = &p->tool->renamed;
+		struct rk_version v = { 0 };
+		bool known = rk_version_of_tool(p->tool->name, opt->tool_version, &v);
+
+		rk_bytes_puts(path,
+			      p->tool->programs[known && rk_version_before(v, r->major, r->minor)]);
+	}
 	if (!rk_bytes_str(path))
 		return rk_fail_nomem(err);
 	rc = keep(&p->tool_path, rk_bytes_str(path), err);

@@ -19,6 +19,27 @@ static void put_names(struct rk_bytes *out, const char *title, const struct rk_l
 	rk_bytes_put_u8(out, '\n');
 }
 
+static void put_command(struct rk_bytes *out, const struct rk_list *env, const struct rk_list *argv)
+{
+	/* NAME='value': only the value may need quotes. */
+	for (size_t k = 0; k < env->n; k++) {
+		const char *entry = env->v[k];
+		size_t len = strcspn(entry, "=");
+
+		rk_bytes_put(out, entry, len);
+		rk_bytes_put_u8(out, '=');
+		if (entry[len])
+			rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
+		rk_bytes_put_u8(out, ' ');
+	}
+	for (size_t k = 0; k < argv->n; k++) {
+		if (k)
+			rk_bytes_put_u8(out, ' ');
+		rk_shell_word(out, RK_SHELL_SHOWN, argv->v[k]);
+	}
+	rk_bytes_put_u8(out, '\n');
+}
+
 static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 {
 	const struct rk_plan_pass *pass = &p->passes[i];
@@ -41,23 +62,7 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 		rk_bytes_printf(out, " contains: %.*s\n", len > 1000 ? 1000 : (int)len,
 				c->file.text);
 	}
-	/* NAME='value': only the value may need quotes. */
-	for (size_t k = 0; k < c->env.n; k++) {
-		const char *entry = c->env.v[k];
-		size_t len = strcspn(entry, "=");
-
-		rk_bytes_put(out, entry, len);
-		rk_bytes_put_u8(out, '=');
-		if (entry[len])
-			rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
-		rk_bytes_put_u8(out, ' ');
-	}
-	for (size_t k = 0; k < c->argv.n; k++) {
-		if (k)
-			rk_bytes_put_u8(out, ' ');
-		rk_shell_word(out, RK_SHELL_SHOWN, c->argv.v[k]);
-	}
-	rk_bytes_put_u8(out, '\n');
+	put_command(out, &c->env, &c->argv);
 }
 
 void rk_plan_groups(struct rk_json_out *j, const struct rk_plan *p, const struct rk_plan_pass *pass)
@@ -79,6 +84,13 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	const struct rk_counter_plan *c = p->counters;
 
 	(void)look;
+	if (!p->chosen) {
+		rk_bytes_printf(out, "# rank %" PRId64 " is not in --ranks ", p->rank.rank);
+		rk_put_plain(out, p->ranks);
+		rk_bytes_puts(out, ": the program runs without the profiler\n\n");
+		put_command(out, &p->want.env, &p->want.command);
+		return;
+	}
 	rk_bytes_printf(out, "# %s", p->tool->name);
 	if (p->tool_version[0])
 		rk_bytes_printf(out, " %s", p->tool_version);
@@ -91,6 +103,8 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	}
 	if (p->attach_pid)
 		rk_bytes_printf(out, ", attached to process %" PRIu64, p->attach_pid);
+	else if (p->tool->repeats)
+		rk_bytes_puts(out, ", one execution of the program for each of its counter sets");
 	else
 		rk_bytes_printf(out, ", %zu execution%s of the program", p->npasses,
 				p->npasses == 1 ? "" : "s");
@@ -138,8 +152,9 @@ void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render
 	rk_json_text(&j, "tool_path", p->tool_path);
 	rk_json_text(&j, "arch", p->arch);
 	rk_json_text(&j, "dir", p->dir);
+	rk_json_bool(&j, "profiled", p->chosen);
 	rk_json_array(&j, "passes");
-	for (size_t i = 0; i < p->npasses; i++) {
+	for (size_t i = 0; p->chosen && i < p->npasses; i++) {
 		const struct rk_plan_pass *pass = &p->passes[i];
 
 		rk_json_object(&j, NULL);

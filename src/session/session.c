@@ -88,7 +88,7 @@ static int make_view(struct rk_session *s, struct rk_error *err)
 				       .arch = p->arch,
 				       .profiled = p->chosen,
 				       .passes = s->view_passes,
-				       .npasses = p->npasses };
+				       .npasses = p->chosen ? p->npasses : 0 };
 	return 0;
 }
 

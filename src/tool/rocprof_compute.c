@@ -65,6 +65,8 @@ static const char *const programs[] = { "rocprof-compute", "omniperf", NULL };
 const struct rk_tool_ops rk_tool_rocprof_compute = {
 	.name = "rocprof-compute",
 	.programs = programs,
+	.renamed = { 6, 3, 0 },
 	.one_run = true,
+	.repeats = true,
 	.command = command,
 };

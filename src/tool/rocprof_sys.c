@@ -50,6 +50,7 @@ static const char *const programs[] = { "rocprof-sys-sample", "omnitrace-sample"
 const struct rk_tool_ops rk_tool_rocprof_sys = {
 	.name = "rocprof-sys",
 	.programs = programs,
+	.renamed = { 6, 3, 0 },
 	.one_run = true,
 	.command = command,
 };

@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "tool/tool_impl.h"
@@ -197,6 +198,25 @@ static const struct trace_option {
 	{ "--rocjpeg-trace", 7, 0 },
 };
 
+/* Whether --tool-args ask for an output format: "--output-format json csv", "-f json". */
+static bool asks_for(const struct rk_list *extra, const char *format)
+{
+	bool listed = false;
+
+	for (size_t i = 0; extra && i < extra->n; i++) {
+		const char *word = extra->v[i];
+
+		if (word[0] == '-') {
+			listed = !strcmp(word, "-f") || !strncmp(word, "--output-format", 15);
+			word += strcspn(word, "=");
+			word += *word == '=';
+		}
+		if (listed && !strcasecmp(word, format))
+			return true;
+	}
+	return false;
+}
+
 /*
  * csv on 6.x, which has no rocpd; rocpd from 7.0 on. PC samples are only in csv; with both, the rest
  * still comes from the database, which alone has the sizes of copies.
@@ -216,7 +236,7 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 
 	if (want->stats && csv && c->delivers) /* without a trace --stats is an error */
 		rk_list_add(&c->argv, "--stats");
-	else if (want->stats && c->delivers)
+	else if (want->stats && c->delivers && !asks_for(want->extra, "csv"))
 		rk_list_add(&c->notes, "no statistics files: rocprofv3 writes them only with "
 				       "csv; rockit computes its own from the trace");
 	rk_list_add(&c->argv, "--output-format");
@@ -228,7 +248,8 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 		why = ", and rocpd of this release fails on quotes in markers";
 	else if (jpeg)
 		why = ", which alone has calls of rocJPEG";
-	if (!rocpd && (c->delivers & RK_TRACE_MEMCPY))
+	if (!rocpd && (c->delivers & RK_TRACE_MEMCPY) && !asks_for(want->extra, "json") &&
+	    !asks_for(want->extra, "rocpd"))
 		rk_list_addf(&c->notes,
 			     "no copy sizes: they are not in CSV%s; --tool-args '--output-format "
 			     "json' gives them, with far larger files",
@@ -326,7 +347,8 @@ static void put_counters(struct rk_version v, const struct rk_want *want, struct
 		rk_list_add(&c->argv, "-i");
 		rk_list_addf(&c->argv, "%s/counters.txt", want->dir);
 	}
-	if (want->kernel_regex) /* as one word: it may begin with a dash */
+	/* as one word: it may begin with a dash */
+	if (want->kernel_regex && rk_version_since(v, 6, 3))
 		rk_list_addf(&c->argv, "--kernel-include-regex=%s", want->kernel_regex);
 }
 
@@ -388,7 +410,12 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 		if (want->kernel_regex)
 			rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
 	}
-	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL) && !want->thread_trace)
+	if (want->kernel_regex && rk_version_before(v, 6, 3))
+		rk_list_addf(&ret->notes,
+			     "all kernels are recorded: rocprofv3 has --kernel-include-regex "
+			     "since ROCm 6.3, this is %d.%d",
+			     v.major, v.minor);
+	else if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL) && !want->thread_trace)
 		rk_list_add(&ret->notes, "rocprofv3 filters kernels only for counters: the trace "
 					 "has all kernels");
 	put_window(want, ret);

@@ -117,8 +117,12 @@ struct rk_tool_ops {
 	const char *name; /* "rocprofv3": the word after --tool */
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
-	/* Accepts no counter sets from us: always one execution. */
+	/* The first release with programs[0]; those before it have programs[1]. 0: never renamed. */
+	struct rk_version renamed;
+	/* Accepts no counter sets from us: we start it once. */
 	bool one_run;
+	/* Runs the program again for each of its own counter sets. */
+	bool repeats;
 	/* Repeats kernels for counters, so one execution of the program collects all of them. */
 	bool replays;
 	/* Our own collector: `programs` has a library, see rk_collector_find, not a program. */
