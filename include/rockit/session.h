@@ -109,7 +109,8 @@ struct rk_session_result {
 	bool usable;   /* kernels or other rows were recorded */
 	uint64_t kernels;
 	unsigned passes_done, passes;
-	uint64_t reserved[8]; /* 0 */
+	uint64_t raw_files;   /* that the profiler left */
+	uint64_t reserved[7]; /* 0 */
 };
 
 /*

@@ -199,7 +199,8 @@ class RkSessionResult(Struct):
         ("kernels", C.c_uint64),
         ("passes_done", C.c_uint),
         ("passes", C.c_uint),
-        ("reserved", C.c_uint64 * 8),
+        ("raw_files", C.c_uint64),
+        ("reserved", C.c_uint64 * 7),
     ]
 
 

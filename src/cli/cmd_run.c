@@ -200,8 +200,13 @@ static int run(const struct settings *s, struct rk_session *session)
 		if (did.usable)
 			snprintf(line, sizeof(line), "%" PRIu64 " kernel%s; see: rockit report %s",
 				 did.kernels, say_plural(did.kernels), dir);
-		else
+		else if (did.raw_files)
 			snprintf(line, sizeof(line), "no kernels recorded; raw files are in '%s'",
+				 dir);
+		else
+			snprintf(line, sizeof(line),
+				 "nothing was recorded; '%s/run.json' has the "
+				 "details",
 				 dir);
 		say_note("run", line);
 	}

@@ -239,6 +239,7 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 		did->files--;
 		did->bytes -= strlen(input->text);
 	}
+	s->result->raw_files += did->files;
 	did->refused = pass->how.pc && did->child.status && !did->child.signal && !did->files &&
 		       refuses_pc(s, pass);
 	if (did->refused)

@@ -104,6 +104,14 @@ def a_profiler_that_is_killed_while_it_writes_leaves_its_files(place):
 
 
 @test
+def a_filter_that_a_release_does_not_have_is_not_passed_on(place):
+    place.rocm("6.2")
+    run = place.run("-c", "SQ_WAVES", "--kernel-regex", "gemm")
+    assert run.status == 0 and "since ROCm 6.3" in run.err, run.err
+    assert run.ledger["delivered"]["counters"] == ["SQ_WAVES"], run.ledger
+
+
+@test
 def counters_that_do_not_come_back_are_named(place):
     run = fault(place, "counters-absent", "-t", "kernel", "-c", "SQ_WAVES,SQ_INSTS_VALU")
     assert run.status == 0
@@ -431,6 +439,7 @@ def a_collector_that_was_not_loaded_names_its_own_interface(place):
         run = place.run("--tool", tool, app=("/bin/true",), name=tool)
         assert run.status == 0 and f"made no {api} call" in run.err, run.err
         assert other not in run.err, run.err
+        assert "nothing was recorded" in run.err and "raw files" not in run.err, run.err
 
 
 @test
