@@ -396,7 +396,7 @@ static void context_release(struct context *c)
 	rk_free(w->plans);
 	rk_free(w->places);
 	rk_kinds_release(&w->kinds);
-	rk_counter_names_free(w->names);
+	rk_formula_names_free(w->names);
 	rk_metric_inputs_release(&w->inputs);
 	rk_counter_set_release(&w->columns);
 	rk_metric_block_release(&w->block);

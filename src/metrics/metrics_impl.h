@@ -64,7 +64,7 @@ int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t
 /* ---- columns (metrics_input.c) ---- */
 
 /* Collects the counters of all files as names for formulas. */
-int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err);
+int rk_metric_names_of(struct rk_run *run, struct rk_formula_names **ret, struct rk_error *err);
 /*
  * Makes a column of `set` for each input; the last is the time if a file measured it several times.
  */
@@ -153,7 +153,7 @@ struct rk_metric_work {
 	const struct rk_metrics_options *opt;
 	struct rk_metric_set *set;
 	struct rk_kinds kinds;
-	struct rk_counter_names *names;
+	struct rk_formula_names *names;
 	struct rk_metric_inputs inputs;
 	struct rk_counter_set columns;
 	struct rk_metric_plan **plans; /* per kind */

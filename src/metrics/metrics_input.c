@@ -231,14 +231,14 @@ void rk_kinds_release(struct rk_kinds *k)
 /* The column of times that were measured more than once. */
 #define TIME_COLUMN "(median time)"
 
-int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err)
+int rk_metric_names_of(struct rk_run *run, struct rk_formula_names **ret, struct rk_error *err)
 {
 	struct rk_strtab *texts = run->ctx.names;
-	struct rk_counter_names *names = NULL;
+	struct rk_formula_names *names = NULL;
 	int rc;
 
 	if ((rc = rk_run_counter_names(run, err)) < 0 ||
-	    (rc = rk_counter_names_new(&names, err)) < 0)
+	    (rc = rk_formula_names_new(&names, err)) < 0)
 		return rc;
 	for (size_t n = 0; n < run->nfound; n++) {
 		const struct rk_found *f = &run->found[n];
@@ -257,9 +257,9 @@ int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct
 				else
 					pass = f->level;
 			}
-			rc = rk_counter_names_add(names, name, pass, f->keys[i], err);
+			rc = rk_formula_names_add(names, name, pass, f->keys[i], err);
 			if (rc < 0) {
-				rk_counter_names_free(names);
+				rk_formula_names_free(names);
 				return rc;
 			}
 		}

@@ -31,7 +31,7 @@ struct dispatch {
 	const char *arch;
 	enum rk_normal normal;
 	struct rk_metric_set *set;
-	struct rk_counter_names *names;
+	struct rk_formula_names *names;
 	const struct rk_expr *normals[4];
 	struct number given[64]; /* the chip, times, launch facts */
 	size_t ngiven;
@@ -48,7 +48,7 @@ static bool open_dispatch(struct dispatch *d, const char *arch)
 	memset(d, 0, sizeof(*d));
 	d->arch = arch;
 	if (rk_metric_set_load(NULL, &d->set, &err) < 0 ||
-	    rk_counter_names_new(&d->names, &err) < 0)
+	    rk_formula_names_new(&d->names, &err) < 0)
 		return CHECK_STR(err.message, "");
 	for (int i = 0; i < 4; i++)
 		if (rk_expr_parse(d->set->arena, normals[i], strlen(normals[i]), &d->normals[i],
@@ -59,7 +59,7 @@ static bool open_dispatch(struct dispatch *d, const char *arch)
 
 static void close_dispatch(struct dispatch *d)
 {
-	rk_counter_names_free(d->names);
+	rk_formula_names_free(d->names);
 	rk_metric_set_free(d->set);
 }
 
@@ -82,7 +82,7 @@ static void count(struct dispatch *d, const char *name, double value)
 		return;
 	d->values[d->n] = value;
 	d->columns[d->n] = &d->values[d->n];
-	CHECK_I64(rk_counter_names_add(d->names, name, "", (uint32_t)d->n, &err), 0);
+	CHECK_I64(rk_formula_names_add(d->names, name, "", (uint32_t)d->n, &err), 0);
 	d->n++;
 }
 
@@ -114,7 +114,7 @@ static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t in
 		return 0;
 	if (use != RK_USE_LEVEL)
 		use = RK_USE_VALUE;
-	rk_counter_names_find(d->names, d->arch, name, use, 0, "", &m);
+	rk_formula_names_find(d->names, d->arch, name, use, 0, "", &m);
 	ret->kind = m.n == 1 ? RK_NAME_COLUMN : RK_NAME_MISSING;
 	if (m.n == 1)
 		ret->column = m.ids[0];

@@ -8,20 +8,20 @@
 #include "run/run.h"
 #include "tap.h"
 
-static struct rk_counter_names *names_new(void)
+static struct rk_formula_names *names_new(void)
 {
-	struct rk_counter_names *n = NULL;
+	struct rk_formula_names *n = NULL;
 	struct rk_error err = { 0 };
 
-	CHECK_I64(rk_counter_names_new(&n, &err), 0);
+	CHECK_I64(rk_formula_names_new(&n, &err), 0);
 	return n;
 }
 
-static void add(struct rk_counter_names *n, const char *name, const char *pass, uint32_t id)
+static void add(struct rk_formula_names *n, const char *name, const char *pass, uint32_t id)
 {
 	struct rk_error err = { 0 };
 
-	CHECK_I64(rk_counter_names_add(n, name, pass, id, &err), 0);
+	CHECK_I64(rk_formula_names_add(n, name, pass, id, &err), 0);
 }
 
 /* The ids of a match as "1 2 3", borrowed until the next call. */
@@ -37,18 +37,18 @@ static const char *ids(const struct rk_counter_match *m)
 	return text;
 }
 
-static const char *found(struct rk_counter_names *n, const char *arch, const char *name,
+static const char *found(struct rk_formula_names *n, const char *arch, const char *name,
 			 const char *pass)
 {
 	struct rk_counter_match m;
 
-	rk_counter_names_find(n, arch, name, RK_USE_VALUE, 0, pass, &m);
+	rk_formula_names_find(n, arch, name, RK_USE_VALUE, 0, pass, &m);
 	return ids(&m);
 }
 
 TEST(a_sum_is_preferred_to_instances_and_instances_to_the_plain_name)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 
 	add(n, "A", "", 1);
 	CHECK_STR(found(n, "gfx942", "A", ""), "1");
@@ -64,12 +64,12 @@ TEST(a_sum_is_preferred_to_instances_and_instances_to_the_plain_name)
 	CHECK_STR(found(n, "gfx942", "A_max", ""), "");
 	add(n, "A_max", "", 5);
 	CHECK_STR(found(n, "gfx942", "A_max", ""), "5");
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(instances_come_in_the_order_of_their_numbers)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 	struct rk_counter_match m;
 	char name[32];
 
@@ -79,43 +79,43 @@ TEST(instances_come_in_the_order_of_their_numbers)
 		snprintf(name, sizeof(name), "TCC_HIT[%u]", k);
 		add(n, name, "", k + 7);
 	}
-	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
+	rk_formula_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
 	for (uint32_t i = 0; i < m.n; i++)
 		if (m.ids[i] != i + 7 || m.index[i] != i)
 			CHECK_U64(m.ids[i], i + 7);
-	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 4321, "", &m);
+	rk_formula_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 4321, "", &m);
 	CHECK_STR(ids(&m), "4328");
 	CHECK_I64(m.index[0], 4321);
-	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 5000, "", &m);
+	rk_formula_names_find(n, "gfx942", "TCC_HIT", RK_USE_ONE, 5000, "", &m);
 	CHECK_U64(m.n, 0);
 	add(n, "TCC_HIT_sum", "", 1);
-	rk_counter_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
+	rk_formula_names_find(n, "gfx942", "TCC_HIT", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
 	CHECK_STR(found(n, "gfx942", "TCC_HIT", ""), "1");
-	rk_counter_names_find(n, "gfx942", "TCC_HIT_sum", RK_USE_INSTANCES, 0, "", &m);
+	rk_formula_names_find(n, "gfx942", "TCC_HIT_sum", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 5000);
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(what_only_looks_like_an_instance_is_a_plain_name)
 {
 	static const char *const odd[] = { "A[]", "A[x]", "[3]",    "A[-1]",
 					   "A[3", "A3]",  "A[1.0]", "A[99999999999]" };
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 	struct rk_counter_match m;
 
 	for (uint32_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
 		add(n, odd[i], "", i + 1);
 	CHECK_STR(found(n, "", "A[x]", ""), "2");
-	rk_counter_names_find(n, "", "A", RK_USE_INSTANCES, 0, "", &m);
+	rk_formula_names_find(n, "", "A", RK_USE_INSTANCES, 0, "", &m);
 	CHECK_U64(m.n, 0);
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(the_prefix_of_the_target_is_tried_before_the_other)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 
 	add(n, "TCC_EA_RDREQ_sum", "", 1);
 	CHECK_STR(found(n, "gfx942", "EA.RDREQ_sum", ""), "1");
@@ -129,12 +129,12 @@ TEST(the_prefix_of_the_target_is_tried_before_the_other)
 	CHECK_STR(found(n, "gfx906", "EA.RDREQ_sum", ""), "1");
 	CHECK_STR(found(n, "gfx90a", "TCC_EA0_RDREQ_sum", ""), "2 3");
 	CHECK_STR(found(n, "gfx906", "TCC_EA1_RDREQ_sum", ""), "");
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(the_pass_that_is_asked_for_comes_first_then_those_of_no_level_counter)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 
 	add(n, "SQ_INSTS_LDS", "SQ_LEVEL_WAVES", 1);
 	add(n, "SQ_INSTS_LDS", "SQ_INST_LEVEL_LDS", 2);
@@ -145,27 +145,27 @@ TEST(the_pass_that_is_asked_for_comes_first_then_those_of_no_level_counter)
 	CHECK_STR(found(n, "gfx90a", "SQ_INSTS_LDS", ""), "3");
 	CHECK_STR(found(n, "gfx90a", "SQ_INSTS_LDS", "SQ_INST_LEVEL_LDS"), "2");
 	CHECK_STR(found(n, "gfx90a", "SQ_INSTS_LDS", "SQ_INST_LEVEL_SMEM"), "3");
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(the_integral_of_a_level_is_its_accum_or_the_accumulator_of_its_pass)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 	struct rk_counter_match m;
 
 	add(n, "SQ_ACCUM_PREV_HIRES", "SQ_LEVEL_WAVES", 1);
 	add(n, "SQ_ACCUM_PREV_HIRES", "SQ_IFETCH_LEVEL", 2);
 	add(n, "SQ_LEVEL_WAVES", "SQ_LEVEL_WAVES", 3);
-	rk_counter_names_find(n, "gfx90a", "SQ_LEVEL_WAVES", RK_USE_LEVEL, 0, "", &m);
+	rk_formula_names_find(n, "gfx90a", "SQ_LEVEL_WAVES", RK_USE_LEVEL, 0, "", &m);
 	CHECK_STR(ids(&m), "1");
-	rk_counter_names_find(n, "gfx90a", "SQ_INST_LEVEL_LDS", RK_USE_LEVEL, 0, "", &m);
+	rk_formula_names_find(n, "gfx90a", "SQ_INST_LEVEL_LDS", RK_USE_LEVEL, 0, "", &m);
 	CHECK_U64(m.n, 0);
 	add(n, "SQ_IFETCH_LEVEL_ACCUM", "", 4);
-	rk_counter_names_find(n, "gfx90a", "SQ_IFETCH_LEVEL", RK_USE_LEVEL, 0, "", &m);
+	rk_formula_names_find(n, "gfx90a", "SQ_IFETCH_LEVEL", RK_USE_LEVEL, 0, "", &m);
 	CHECK_STR(ids(&m), "4");
-	rk_counter_names_find(n, "gfx90a", "", RK_USE_LEVEL, 0, "", &m);
+	rk_formula_names_find(n, "gfx90a", "", RK_USE_LEVEL, 0, "", &m);
 	CHECK_U64(m.n, 0);
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 TEST(a_pass_with_the_accumulator_is_that_of_the_level_before_it)
@@ -191,7 +191,7 @@ TEST(a_pass_with_the_accumulator_is_that_of_the_level_before_it)
 
 TEST(names_too_long_for_a_formula_are_passed_over)
 {
-	struct rk_counter_names *n = names_new();
+	struct rk_formula_names *n = names_new();
 	char name[RK_COUNTER_NAME_MAX + 64];
 
 	memset(name, 'A', sizeof(name));
@@ -202,21 +202,21 @@ TEST(names_too_long_for_a_formula_are_passed_over)
 	name[RK_COUNTER_NAME_MAX - 8] = '\0';
 	add(n, name, "", 2);
 	CHECK_STR(found(n, "", name, ""), "2");
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 }
 
 static int some_names(void)
 {
-	struct rk_counter_names *n = NULL;
+	struct rk_formula_names *n = NULL;
 	struct rk_error err = { 0 };
-	int rc = rk_counter_names_new(&n, &err);
+	int rc = rk_formula_names_new(&n, &err);
 	char name[16];
 
 	for (uint32_t i = 0; rc == 0 && i < 80; i++) {
 		snprintf(name, sizeof(name), "%c[%u]", 'A' + (char)(i % 3), i);
-		rc = rk_counter_names_add(n, name, i % 2 ? "P" : "", i, &err);
+		rc = rk_formula_names_add(n, name, i % 2 ? "P" : "", i, &err);
 	}
-	rk_counter_names_free(n);
+	rk_formula_names_free(n);
 	return rc == 0 || err.code == rc ? rc : 1;
 }
 

@@ -35,13 +35,13 @@ struct entry {
 	bool sorted;
 };
 
-struct rk_counter_names {
+struct rk_formula_names {
 	struct entry *entries;
 	size_t n, cap;
 	struct rk_index by_key; /* indexes the entries */
 };
 
-int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
+int rk_formula_names_new(struct rk_formula_names **ret, struct rk_error *err)
 {
 	*ret = rk_calloc(1, sizeof(**ret));
 	if (!*ret)
@@ -49,7 +49,7 @@ int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
 	return 0;
 }
 
-void rk_counter_names_free(struct rk_counter_names *n)
+void rk_formula_names_free(struct rk_formula_names *n)
 {
 	if (!n)
 		return;
@@ -81,7 +81,7 @@ static size_t make_key(char key[KEY_MAX], bool group, const char *pass, const ch
 	return plen + 2 + len;
 }
 
-static struct entry *find_key(const struct rk_counter_names *n, const char *key, size_t klen)
+static struct entry *find_key(const struct rk_formula_names *n, const char *key, size_t klen)
 {
 	uint64_t hash = rk_hash_bytes(key, klen);
 	size_t at;
@@ -94,7 +94,7 @@ static struct entry *find_key(const struct rk_counter_names *n, const char *key,
 }
 
 /* Adds to the entry with that key; creates it if it is missing. */
-static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
+static int put(struct rk_formula_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
 {
 	struct entry *e = find_key(n, key, klen);
 	size_t cap;
@@ -154,7 +154,7 @@ static int64_t split(const char *name, size_t *ret_len)
  * Adds a counter to one scope (a pass, or NULL): by its name, and to its group if it is an
  * instance.
  */
-static int add_to(struct rk_counter_names *n, const char *pass, const char *name, uint32_t id)
+static int add_to(struct rk_formula_names *n, const char *pass, const char *name, uint32_t id)
 {
 	char key[KEY_MAX];
 	size_t base, klen = make_key(key, false, pass, name, strlen(name));
@@ -170,7 +170,7 @@ static int add_to(struct rk_counter_names *n, const char *pass, const char *name
 	return put(n, key, klen, index, id);
 }
 
-int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
+int rk_formula_names_add(struct rk_formula_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err)
 {
 	if (add_to(n, pass, name, id) < 0 || add_to(n, NULL, name, id) < 0)
@@ -186,7 +186,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* `pass` NULL: anywhere. */
-static bool find(const struct rk_counter_names *n, const char *pass, bool group, const char *name,
+static bool find(const struct rk_formula_names *n, const char *pass, bool group, const char *name,
 		 size_t len, struct rk_counter_match *ret)
 {
 	char key[KEY_MAX];
@@ -208,7 +208,7 @@ static bool find(const struct rk_counter_names *n, const char *pass, bool group,
 }
 
 /* Looks up one spelling in one scope. */
-static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name,
+static bool in_scope(struct rk_formula_names *n, const char *pass, const char *name,
 		     enum rk_name_use use, struct rk_counter_match *ret)
 {
 	char sum[RK_COUNTER_NAME_MAX + 8];
@@ -266,7 +266,7 @@ void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNT
 	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", name);
 }
 
-void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
+void rk_formula_names_find(struct rk_formula_names *n, const char *arch, const char *name,
 			   enum rk_name_use use, int64_t index, const char *pass,
 			   struct rk_counter_match *ret)
 {

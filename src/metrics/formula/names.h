@@ -19,15 +19,15 @@
 enum { RK_COUNTER_NAME_MAX = 255 };
 
 /* The counters of a run by name. The caller chooses the ids. */
-struct rk_counter_names;
-int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err);
+struct rk_formula_names;
+int rk_formula_names_new(struct rk_formula_names **ret, struct rk_error *err);
 /*
  * `pass` is the level counter of the pass in which it was measured, or "". The name is copied.
  * Duplicates are ignored.
  */
-int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
+int rk_formula_names_add(struct rk_formula_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err);
-void rk_counter_names_free(struct rk_counter_names *n); /* NULL is fine */
+void rk_formula_names_free(struct rk_formula_names *n); /* NULL is fine */
 /* Writes a name from a formula as the target's profilers spell it; truncated if it is too long. */
 void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1]);
 
@@ -44,7 +44,7 @@ struct rk_counter_match {
  * prefers the X[i] to X_sum, RK_USE_ONE is NAME[index], RK_USE_LEVEL is the integral of level
  * counter `name`; use pass "" for these two.
  */
-void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
+void rk_formula_names_find(struct rk_formula_names *n, const char *arch, const char *name,
 			   enum rk_name_use use, int64_t index, const char *pass,
 			   struct rk_counter_match *ret);
 

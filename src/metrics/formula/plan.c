@@ -15,7 +15,7 @@ struct lookup {
 	const struct rk_metric_set *set;
 	const struct rk_metric_device *device;
 	const struct rk_expr *normal; /* the meaning of D */
-	struct rk_counter_names *names;
+	struct rk_formula_names *names;
 	struct rk_metric_inputs *inputs;
 	const char *pass; /* pass of the current metric, or "" */
 	struct rk_name_instance *instances;
@@ -108,7 +108,7 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
 	if (use == RK_USE_LEVEL || use == RK_USE_ONE || strncmp(name, "GRBM_", 5) == 0)
 		pass = "";
-	rk_counter_names_find(l->names, l->device->arch, name, use, index, pass, &match);
+	rk_formula_names_find(l->names, l->device->arch, name, use, index, pass, &match);
 	if (!match.n)
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
@@ -298,7 +298,7 @@ static int add_check(struct work *w, const struct rk_metric_check *c, struct rk_
 }
 
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
-		       enum rk_normal normal, struct rk_counter_names *names,
+		       enum rk_normal normal, struct rk_formula_names *names,
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err)
 {

@@ -67,7 +67,7 @@ struct rk_metric_plan {
 
 /* `set`, `names` and `inputs` must outlive the plan, which adds its inputs to `inputs`. */
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
-		       enum rk_normal normal, struct rk_counter_names *names,
+		       enum rk_normal normal, struct rk_formula_names *names,
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err);
 void rk_metric_plan_free(struct rk_metric_plan *p); /* NULL is fine */
