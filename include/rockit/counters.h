@@ -71,6 +71,14 @@ struct rk_counter_pass {
 	uint64_t reserved[2]; /* 0 */
 };
 
+/* A metric of `rockit metrics` that compares counters of different passes. */
+struct rk_counter_split {
+	const char *metric;
+	const uint32_t *passes; /* from 1, ascending */
+	size_t n;
+	uint64_t reserved[2]; /* 0 */
+};
+
 /* Owned by the caller: rk_counter_plan_free. */
 struct rk_counter_plan {
 	const char *arch;
@@ -78,16 +86,20 @@ struct rk_counter_plan {
 	size_t nchecks;
 	struct rk_counter_pass *passes;
 	size_t npasses;
-	size_t lower_bound; /* any plan needs at least this many passes */
-	bool optimal;       /* npasses == lower_bound, or proven by search */
+	size_t lower_bound;              /* any plan needs at least this many passes */
+	bool optimal;                    /* npasses == lower_bound, or proven by search */
+	struct rk_counter_split *splits; /* needs more counters of a block than fit in a pass */
+	size_t nsplits;
 };
 
 /*
  * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names (also "TCC_HIT[0]"
  * and "SQ_WAVES:device=0"), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several are
  * separated by commas. RK_E_USAGE suggests the nearest name for a word that is neither a set nor a
- * counter of any target. Names of a pass are in the order of the request. Each name is in one pass,
- * except SQ_ACCUM_PREV..., which goes with each level counter that it follows in the request.
+ * counter of any target. Names of a pass are in the order of the request. The counters of each
+ * metric (`rockit metrics`) that the request allows are in one pass, so that ratios are of one
+ * execution; for that a name may be in several passes. A metric for which this is impossible is in
+ * `splits`. SQ_ACCUM_PREV... goes with each level counter that it follows in the request.
  */
 int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
 		     struct rk_error *err);

@@ -25,7 +25,8 @@ struct rk_metric_value {
 	double weighted;      /* weighted by time; dispatches without a time are left out */
 	double median;        /* if the metric's definition requests it, else NaN */
 	double peak, percent_of_peak;
-	uint64_t reserved[4]; /* 0 */
+	bool split;           /* its counters are from different passes: no pass has all of them */
+	uint64_t reserved[3]; /* 0 */
 };
 
 struct rk_metric_absent {

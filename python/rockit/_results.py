@@ -88,6 +88,8 @@ class Metric:
     weighted: Optional[float]
     peak: Optional[float]
     percent_of_peak: Optional[float]
+    split: Optional[bool] = None
+    """True: its counters are from different passes, because no pass has all of them."""
 
 
 @dataclass(frozen=True)

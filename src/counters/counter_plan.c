@@ -1,4 +1,5 @@
 /* counter_plan.c - check which counters exist and plan the passes that collect them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,6 +11,7 @@
 #include "counters/counter_pack.h"
 #include "counters/counter_resolve.h"
 #include "counters/counter_table.h"
+#include "metrics/formula/plan.h"
 #include "rockit/counters.h"
 
 /* ---- counters as items to pack: the registers they need ---- */
@@ -28,6 +30,16 @@ struct reg {
 	uint8_t how; /* enum rk_accumulate */
 };
 
+/* The counters of one metric or check: to be measured in one pass if they fit. */
+struct formula {
+	const char *metric; /* borrowed from the definitions; NULL for a check */
+	uint32_t *names;    /* indexes of `listed`, ascending */
+	size_t n;
+	size_t item; /* NO_ITEM: they do not fit in one pass */
+};
+
+#define NO_ITEM SIZE_MAX
+
 struct items {
 	const struct rk_counter_table *table;
 	const struct rk_counter_target *target;
@@ -42,6 +54,9 @@ struct items {
 	struct listed *listed;
 	size_t nlisted, listed_cap;
 	struct rk_index by_name; /* indexes `listed`: thousands of channels may be requested */
+	struct rk_metric_set *metrics;
+	struct formula *formulas;
+	size_t nformulas, formulas_cap;
 };
 
 /* The registers of an item while it is built. */
@@ -299,6 +314,109 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 	return list_name(s, name, at, err);
 }
 
+/*
+ * ---- formulas: counters to measure together ----
+ *
+ * A metric such as a hit rate compares counters, and so does a check for contradictions. If they
+ * are from different executions of the program, the result may be wrong, even above 100 %. So the
+ * counters of each metric and check that the request allows are one more item, and a counter that
+ * several of them need may be in several passes. A metric that needs more counters of a block than
+ * fit in a pass is reported as split.
+ */
+
+/* Is it an accumulator, which was listed with the item of its level counter? */
+static bool is_listed_accumulator(const char *name)
+{
+	return strncmp(name, "SQ_ACCUM_PREV", 13) == 0;
+}
+
+/* Adds the registers of a listed name to the draft. False: there are too many. */
+static bool draft_listed(struct items *s, const struct listed *one, struct draft *d)
+{
+	const struct rk_pack_item *item = &s->items[one->item];
+
+	/* an accumulator needs its level counter; other names of an item may be elsewhere */
+	if (!is_listed_accumulator(one->name))
+		return draft_counter(s, entry_of(s, one->name), d, NULL) == 0;
+	for (size_t i = 0; i < item->n; i++)
+		if (draft_add(d, item->registers[i], NULL) < 0)
+			return false;
+	return true;
+}
+
+/* A rk_metric_reads_fn; the ids are indexes of `listed`. */
+static int add_formula(void *arg, const char *metric, const uint32_t *ids, size_t n,
+		       struct rk_error *err)
+{
+	struct items *s = arg;
+	struct formula *f = rk_grow(s->formulas, &s->formulas_cap, s->nformulas + 1, sizeof(*f));
+	struct draft d = { .n = 0 };
+	struct rk_pack_problem p;
+	struct rk_pack_item item;
+	bool fits = true;
+
+	if (!f)
+		return rk_fail_nomem(err);
+	s->formulas = f;
+	if (n < 2)
+		return 0;
+	f += s->nformulas++;
+	*f = (struct formula){ .metric = metric, .n = n, .item = NO_ITEM };
+	f->names = rk_calloc(n, sizeof(*f->names));
+	if (!f->names)
+		return rk_fail_nomem(err);
+	memcpy(f->names, ids, n * sizeof(*ids));
+	for (size_t i = 0; fits && i < n; i++)
+		fits = draft_listed(s, &s->listed[ids[i]], &d);
+	p = problem_of(s);
+	item = (struct rk_pack_item){ .registers = d.registers, .n = d.n };
+	if (!fits || !rk_pack_fits(&p, &item))
+		return 0;
+	f->item = s->nitems;
+	return set_item(s, s->nitems, &d, err);
+}
+
+/* Adds an item for each metric that the listed names allow. */
+static int add_formulas(struct items *s, struct rk_error *err)
+{
+	struct rk_formula_names *names = NULL;
+	int rc;
+
+	if ((rc = rk_metric_set_load(NULL, &s->metrics, err)) < 0 ||
+	    (rc = rk_formula_names_new(&names, err)) < 0)
+		return rc;
+	for (size_t i = 0; rc == 0 && i < s->nlisted; i++) {
+		const char *text = s->listed[i].name;
+		const char *device = strstr(text, ":device=");
+		size_t len = device ? (size_t)(device - text) : strlen(text);
+		char name[RK_COUNTER_NAME_BYTES_MAX + 16];
+
+		/* as a run calls it: the integral has the name of its level counter */
+		if (is_listed_accumulator(text))
+			snprintf(name, sizeof(name), "%s_ACCUM", i ? s->listed[i - 1].name : "");
+		else
+			snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		rc = rk_formula_names_add(names, name, "", (uint32_t)i, err);
+	}
+	if (rc == 0)
+		rc = rk_metric_reads(s->metrics, s->target->name, names, add_formula, s, err);
+	rk_formula_names_free(names);
+	return rc;
+}
+
+static void release_items(struct items *s)
+{
+	for (size_t i = 0; i < s->nitems; i++)
+		rk_free(s->items[i].registers);
+	for (size_t i = 0; i < s->nformulas; i++)
+		rk_free(s->formulas[i].names);
+	rk_free(s->formulas);
+	rk_free(s->items);
+	rk_free(s->listed);
+	rk_index_release(&s->by_name);
+	rk_metric_set_free(s->metrics);
+}
+
 /* ---- the plan ---- */
 
 /* The public part comes first; `texts` owns the strings of the plan. */
@@ -320,8 +438,11 @@ static void destroy_plan(void *arg)
 		rk_free((void *)p->checks[i].use);
 	for (size_t i = 0; i < p->npasses; i++)
 		rk_free((void *)p->passes[i].counters);
+	for (size_t i = 0; i < p->nsplits; i++)
+		rk_free((void *)p->splits[i].passes);
 	rk_free(p->checks);
 	rk_free(p->passes);
+	rk_free(p->splits);
 	rk_index_release(&plan->by_name);
 	rk_list_release(&plan->texts);
 	rk_free(plan);
@@ -457,10 +578,82 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	return 0;
 }
 
+/*
+ * Which name is in which pass: a bit for each pass, `words` words for each name. A name is in the
+ * pass of its item and in those of the formulas that read it.
+ */
+static void mark_passes(const struct items *items, const struct rk_pack_result *r, uint64_t *in,
+			size_t words)
+{
+	for (size_t i = 0; i < items->nlisted; i++) {
+		uint32_t at = r->pass_of[items->listed[i].item];
+
+		in[i * words + at / 64] |= UINT64_C(1) << at % 64;
+	}
+	for (size_t i = 0; i < items->nformulas; i++) {
+		const struct formula *f = &items->formulas[i];
+		uint32_t at = f->item == NO_ITEM ? 0 : r->pass_of[f->item];
+
+		for (size_t k = 0; f->item != NO_ITEM && k < f->n; k++) {
+			uint32_t name = f->names[k];
+
+			in[name * words + at / 64] |= UINT64_C(1) << at % 64;
+			/* the level counter goes before its accumulator */
+			if (is_listed_accumulator(items->listed[name].name))
+				in[(name - 1) * words + at / 64] |= UINT64_C(1) << at % 64;
+		}
+	}
+}
+
+/* Reports the metrics whose counters are not in one pass. */
+static int list_splits(struct plan *p, const struct items *items, const uint64_t *in, size_t words,
+		       struct rk_error *err)
+{
+	uint8_t *used = rk_calloc(p->pub.npasses + 1, 1);
+	int rc = 0;
+
+	p->pub.splits = rk_calloc(items->nformulas + 1, sizeof(*p->pub.splits));
+	if (!used || !p->pub.splits)
+		rc = rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < items->nformulas; i++) {
+		const struct formula *f = &items->formulas[i];
+		struct rk_counter_split *split = &p->pub.splits[p->pub.nsplits];
+		uint32_t *passes;
+
+		if (f->item != NO_ITEM || !f->metric)
+			continue;
+		/* a run reads each counter from the first pass that has it */
+		memset(used, 0, p->pub.npasses);
+		for (size_t k = 0; k < f->n; k++) {
+			size_t at = 0;
+
+			while (!(in[f->names[k] * words + at / 64] >> at % 64 & 1))
+				at++;
+			used[at] = 1;
+		}
+		passes = rk_calloc(p->pub.npasses + 1, sizeof(*passes));
+		split->metric = own(p, f->metric);
+		if (!passes || !split->metric) {
+			rk_free(passes);
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		split->passes = passes;
+		for (size_t at = 0; at < p->pub.npasses; at++)
+			if (used[at])
+				passes[split->n++] = (uint32_t)at + 1;
+		p->pub.nsplits++;
+	}
+	rk_free(used);
+	return rc;
+}
+
 static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 {
 	const struct rk_pack_problem problem = problem_of(items);
 	struct rk_pack_result r = { .optimal = true };
+	uint64_t *in = NULL;
+	size_t words;
 	int rc;
 
 	r.pass_of = rk_calloc(items->nitems + 1, sizeof(*r.pass_of));
@@ -472,11 +665,14 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 	p->pub.lower_bound = r.lower_bound;
 	p->pub.optimal = r.optimal;
 	p->pub.passes = rk_calloc(r.npasses + 1, sizeof(*p->pub.passes));
-	if (!p->pub.passes) {
+	words = r.npasses / 64 + 1;
+	in = rk_calloc(items->nlisted * words + 1, sizeof(*in));
+	if (!p->pub.passes || !in) {
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
 	p->pub.npasses = r.npasses;
+	mark_passes(items, &r, in, words);
 	/* the names of each pass, in request order */
 	for (size_t at = 0; at < r.npasses; at++) {
 		struct rk_counter_pass *pass = &p->pub.passes[at];
@@ -484,7 +680,7 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 		size_t n = 0;
 
 		for (size_t i = 0; i < items->nlisted; i++)
-			n += r.pass_of[items->listed[i].item] == at;
+			n += in[i * words + at / 64] >> at % 64 & 1;
 		names = rk_calloc(n + 1, sizeof(*names));
 		if (!names) {
 			rc = rk_fail_nomem(err);
@@ -492,10 +688,12 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 		}
 		pass->counters = names;
 		for (size_t i = 0; i < items->nlisted; i++)
-			if (r.pass_of[items->listed[i].item] == at)
+			if (in[i * words + at / 64] >> at % 64 & 1)
 				names[pass->n++] = items->listed[i].name;
 	}
+	rc = list_splits(p, items, in, words, err);
 out:
+	rk_free(in);
 	rk_free(r.pass_of);
 	return rc;
 }
@@ -544,15 +742,11 @@ static int make_plan(struct plan *p, const struct rk_counter_table *t,
 			before = NULL;
 		}
 	}
-	rc = pack(p, items, err);
+	if ((rc = add_formulas(items, err)) == 0)
+		rc = pack(p, items, err);
 out:
-	for (size_t i = 0; items && i < items->nitems; i++)
-		rk_free(items->items[i].registers);
-	if (items) {
-		rk_free(items->items);
-		rk_free(items->listed);
-		rk_index_release(&items->by_name);
-	}
+	if (items)
+		release_items(items);
 	rk_free(items);
 	rk_list_release(&names);
 	rk_list_release(&origins);

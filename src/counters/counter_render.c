@@ -1,4 +1,5 @@
 /* counter_render.c - counters, checks and plans as text, JSON and CSV. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -299,6 +300,14 @@ static void plan_text(struct rk_bytes *out, const void *what, const struct rk_re
 		}
 		rk_bytes_put_u8(out, '\n');
 	}
+	for (size_t i = 0; i < p->nsplits; i++) {
+		const struct rk_counter_split *s = &p->splits[i];
+
+		rk_bytes_printf(out, "# metric %s is split over passes", s->metric);
+		for (size_t k = 0; k < s->n; k++)
+			rk_bytes_printf(out, "%s %" PRIu32, k ? "," : "", s->passes[k]);
+		rk_bytes_puts(out, ": one pass cannot count everything it needs\n");
+	}
 	for (size_t i = 0; i < p->npasses; i++) {
 		rk_bytes_puts(out, "pmc:");
 		put_words(out, p->passes[i].counters);
@@ -322,6 +331,19 @@ static void plan_json(struct rk_bytes *out, const void *what, const struct rk_re
 	rk_json_close(&j);
 	rk_json_uint(&j, "lower_bound", p->lower_bound);
 	rk_json_bool(&j, "optimal", p->optimal);
+	rk_json_array(&j, "split");
+	for (size_t i = 0; i < p->nsplits; i++) {
+		const struct rk_counter_split *s = &p->splits[i];
+
+		rk_json_object_flat(&j, NULL);
+		rk_json_text(&j, "metric", s->metric);
+		rk_json_array_flat(&j, "passes");
+		for (size_t k = 0; k < s->n; k++)
+			rk_json_uint(&j, NULL, s->passes[k]);
+		rk_json_close(&j);
+		rk_json_close(&j);
+	}
+	rk_json_close(&j);
 	rk_json_object(&j, "renamed");
 	for (size_t i = 0; i < p->nchecks; i++)
 		if (p->checks[i].status == RK_COUNTER_RENAMED)

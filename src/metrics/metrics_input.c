@@ -231,6 +231,22 @@ void rk_kinds_release(struct rk_kinds *k)
 /* The column of times that were measured more than once. */
 #define TIME_COLUMN "(median time)"
 
+/* Passes with a level counter come after all others: they are second choice. */
+enum { RK_LEVEL_PASSES = 1 << 24 };
+
+/* Is it the column of a counter that was measured again in that pass: "NAME@2"? */
+static bool is_again(const char *column, int pass, char ret_name[RK_COUNTER_NAME_MAX + 1])
+{
+	const char *at = strrchr(column, '@');
+	char number[16];
+
+	snprintf(number, sizeof(number), "@%d", pass);
+	if (!at || pass < 0 || strcmp(at, number) != 0 || at - column > RK_COUNTER_NAME_MAX)
+		return false;
+	snprintf(ret_name, RK_COUNTER_NAME_MAX + 1, "%.*s", (int)(at - column), column);
+	return true;
+}
+
 int rk_metric_names_of(struct rk_run *run, struct rk_formula_names **ret, struct rk_error *err)
 {
 	struct rk_strtab *texts = run->ctx.names;
@@ -246,18 +262,28 @@ int rk_metric_names_of(struct rk_run *run, struct rk_formula_names **ret, struct
 		for (size_t i = 0; i < f->ncounters; i++) {
 			const char *name = rk_strtab_borrow(texts, f->counters[i], NULL);
 			const char *pass = "";
+			char plain[RK_COUNTER_NAME_MAX + 1];
+			bool again = f->again[i] || is_again(name, f->passes[i], plain);
 
 			/*
 			 * a counter of a level pass: the level's integral, or one kept separate
 			 * because of it
 			 */
-			if (f->keys[i] != f->counters[i]) {
+			if (f->keys[i] != f->counters[i] && *f->level) {
 				if (strcmp(name, RK_LEVEL_ACCUMULATOR) == 0)
 					name = rk_strtab_borrow(texts, f->keys[i], NULL);
 				else
 					pass = f->level;
 			}
-			rc = rk_formula_names_add(names, name, pass, f->keys[i], err);
+			/* a second measurement is only used together with the rest of its pass */
+			rc = 0;
+			if (!again || *pass)
+				rc = rk_formula_names_add(names, name, pass, f->keys[i], err);
+			if (rc == 0 && f->passes[i] >= 0)
+				rc = rk_formula_names_in_pass(
+					names, again && !f->again[i] ? plain : name,
+					f->passes[i] + (*f->level ? RK_LEVEL_PASSES : 0),
+					f->keys[i], err);
 			if (rc < 0) {
 				rk_formula_names_free(names);
 				return rc;

@@ -45,6 +45,8 @@ static void put_metrics(struct rk_json_out *j, const struct rk_metric_value *val
 			rk_json_real(j, "median", v->median);
 		rk_json_real(j, "peak", v->peak);
 		rk_json_real(j, "percent_of_peak", v->percent_of_peak);
+		if (v->split)
+			rk_json_bool(j, "split", true);
 		rk_json_close(j);
 	}
 	rk_json_close(j);

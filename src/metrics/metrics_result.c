@@ -283,6 +283,7 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 	for (size_t i = 0; i < p->noutputs; i++) {
 		if (b->w->places[kind][i] == def) {
 			ret->peak = p->outputs[i].peak;
+			ret->split = p->outputs[i].split;
 			break;
 		}
 	}

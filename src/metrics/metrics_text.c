@@ -179,6 +179,8 @@ static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *
 	/* no trailing blanks */
 	while (out->len && out->data[out->len - 1] == ' ')
 		out->len--;
+	if (v->split)
+		rk_bytes_puts(out, "  (split: counters of several passes)");
 	rk_bytes_put_u8(out, '\n');
 }
 

@@ -360,12 +360,11 @@ static int make_counters(struct work *w, bool any, struct rk_error *err)
 	int rc;
 
 	if (any) {
-		rc = rk_run_scan(w->run, RK_COUNTERS, bit(RK_N_COUNTER) | bit(RK_N_VALUE), &src,
-				 err);
+		rc = rk_run_scan(w->run, RK_COUNTERS,
+				 bit(RK_N_COUNTER) | bit(RK_N_VALUE) | bit(RK_N_PASS), &src, err);
 		if (rc < 0)
 			return rc;
-		rc = rk_agg_counters(src, RK_N_COUNTER, RK_N_VALUE, &w->counters, &n,
-				     &w->rows[RK_COUNTERS], err);
+		rc = rk_agg_counters(src, &w->counters, &n, &w->rows[RK_COUNTERS], err);
 		rk_source_close(src);
 		if (rc < 0)
 			return rc;

@@ -224,8 +224,7 @@ static void destroy_run(void *p)
 		rk_reader_close(run->found[i].kept);
 		rk_free(run->found[i].path);
 		rk_free(run->found[i].group);
-		rk_free(run->found[i].counters);
-		rk_free(run->found[i].keys);
+		rk_run_counters_forget(&run->found[i]);
 		rk_free(run->found[i].program);
 	}
 	for (size_t i = 0; i < run->records.n; i++)

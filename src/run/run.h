@@ -41,7 +41,10 @@ struct rk_found {
 	struct rk_reader *kept; /* for a pipe, which cannot be opened again */
 	/* counters, set by rk_run_counter_names: */
 	uint32_t *counters, *keys; /* names as recorded, and their keys for the join */
+	int *passes;               /* the pass of each counter, -1: unknown */
+	bool *again;               /* was each counter measured before, in another pass? */
 	size_t ncounters;
+	bool keyed;                         /* some keys are not the names */
 	const char *level;                  /* the level counter of this pass, or "" */
 	const struct rk_run_record *record; /* describes the file, or NULL; owned by the run */
 	const char *left_out;               /* why it is not used (static); NULL: it may be used */
@@ -209,8 +212,13 @@ const char *rk_level_of_pass(const char *const *names, size_t n);
 
 /* Are the columns of a Parquet file after those of kernels counters (run_counters.c)? */
 bool rk_run_has_columns(const struct rk_found *f);
-/* Examines each file that has kernel counters: sets f->counters, f->keys, f->level. */
+/* Examines each file that has kernel counters: sets f->counters and what comes with them. */
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err);
+/* The name of a counter's column for a pass in which it was measured again: "NAME@2". */
+int rk_run_again_name(struct rk_run *run, uint32_t name, int pass, uint32_t *ret,
+		      struct rk_error *err);
+/* Frees what rk_run_counter_names found out about a file. */
+void rk_run_counters_forget(struct rk_found *f);
 /*
  * Replaces *rows (counters of f) by the same rows under their keys. Takes ownership, also on
  * failure.

@@ -5,6 +5,11 @@
  * call SQ_ACCUM_PREV_HIRES. In the file of such a pass the key of the integral includes the level
  * counter's name, and the keys of the other counters include the pass, so that values of the same
  * execution can be compared.
+ *
+ * Other counters may also be measured in several passes: the planner (counters/counter_plan.c) does
+ * that to have all operands of a formula in one execution. In the first pass, in order of the
+ * files, the key of such a counter is its name; in pass N it is "NAME@N". As a column of the
+ * kernels table it has that name, too, and struct rk_field has the pass of each column.
  */
 #include <string.h>
 
@@ -54,7 +59,8 @@ static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struc
 	int rc = 0;
 
 	f->keys = rk_calloc(f->ncounters, sizeof(*f->keys));
-	if (!names || !f->keys) {
+	f->again = rk_calloc(f->ncounters, sizeof(*f->again));
+	if (!names || !f->keys || !f->again) {
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
@@ -79,9 +85,56 @@ static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struc
 		else
 			rc = rk_fail_nomem(err);
 		rk_free(key);
+		f->keyed = true;
 	}
 out:
 	rk_free(names);
+	return rc;
+}
+
+/* "NAME@2": the column of a counter that was measured again in pass 2. */
+int rk_run_again_name(struct rk_run *run, uint32_t name, int pass, uint32_t *ret,
+		      struct rk_error *err)
+{
+	char *text = rk_strf("%s@%d", rk_strtab_borrow(run->ctx.names, name, NULL), pass);
+	int rc;
+
+	if (!text)
+		return rk_fail_nomem(err);
+	rc = rk_strtab_add(run->ctx.names, text, strlen(text), ret, err);
+	rk_free(text);
+	return rc;
+}
+
+/* Finds the counters that were measured in several passes, and gives them keys. */
+static int key_passes(struct rk_run *run, struct rk_error *err)
+{
+	struct rk_idmap first = { 0 }; /* by name: the first pass + 1 */
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		for (size_t k = 0; rc == 0 && k < f->ncounters; k++) {
+			uint32_t *pass = rk_idmap_at(&first, f->counters[k]);
+
+			if (!pass) {
+				rc = rk_fail_nomem(err);
+				break;
+			}
+			if (f->passes[k] < 0)
+				continue;
+			if (!*pass)
+				*pass = (uint32_t)f->passes[k] + 1;
+			f->again[k] = *pass != (uint32_t)f->passes[k] + 1;
+			/* in the pass of a level counter it has a key already */
+			if (!f->again[k] || f->keys[k] != f->counters[k])
+				continue;
+			rc = rk_run_again_name(run, f->counters[k], f->passes[k], &f->keys[k], err);
+			f->keyed = true;
+		}
+	}
+	rk_idmap_release(&first);
 	return rc;
 }
 
@@ -104,36 +157,50 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 	if (!columns)
 		rc = rk_counter_set_scan(&set, &run->ctx, rows, err);
 	for (unsigned i = RK_K_NFIELDS; columns && rc == 0 && i < rows->schema->nfields; i++) {
-		const char *name = rows->schema->fields[i].name;
+		const struct rk_field *field = &rows->schema->fields[i];
+		size_t before = set.n;
 		uint32_t id;
 
-		rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
+		rc = rk_strtab_add(run->ctx.names, field->name, strlen(field->name), &id, err);
 		if (rc == 0)
 			rc = rk_counter_set_add(&set, &run->ctx, id, err);
+		if (set.n > before)
+			set.columns[before].pass = field->pass;
 	}
 	if (rc < 0)
 		goto out;
 
 	f->counters = rk_calloc(set.n, sizeof(*f->counters));
-	if (!f->counters) {
+	f->passes = rk_calloc(set.n, sizeof(*f->passes));
+	if (f->counters && f->passes) {
+		f->ncounters = set.n;
+		for (size_t i = 0; i < set.n; i++) {
+			f->counters[i] = set.columns[i].name;
+			f->passes[i] = columns ? (int)set.columns[i].pass - 1 : f->pass;
+		}
+		rc = make_keys(run, f, columns, err);
+	} else {
 		rc = rk_fail_nomem(err);
-		goto out;
 	}
-	f->ncounters = set.n;
-	for (size_t i = 0; i < set.n; i++)
-		f->counters[i] = set.columns[i].name;
-	rc = make_keys(run, f, columns, err);
-	if (rc < 0) { /* undo: the file was not examined */
-		rk_free(f->counters);
-		rk_free(f->keys);
-		f->counters = f->keys = NULL;
-		f->ncounters = 0;
-	}
+	if (rc < 0) /* the file was not examined */
+		rk_run_counters_forget(f);
 out:
 	rk_source_close(rows);
 	rk_counter_set_release(&set);
 	rk_reader_close(r);
 	return rc;
+}
+
+void rk_run_counters_forget(struct rk_found *f)
+{
+	rk_free(f->counters);
+	rk_free(f->keys);
+	rk_free(f->passes);
+	rk_free(f->again);
+	f->counters = f->keys = NULL;
+	f->passes = NULL;
+	f->again = NULL;
+	f->ncounters = 0;
 }
 
 bool rk_run_has_columns(const struct rk_found *f)
@@ -167,11 +234,13 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 			rc = look_into(run, f, columns, err);
 	}
 	rk_diag_reset(run->ctx.diag, warnings);
+	if (rc == 0)
+		rc = key_passes(run, err);
 	run->counters.named = rc == 0;
 	return rc;
 }
 
-/* Renames counters to their keys, for passes with a level counter. */
+/* Renames counters to their keys. */
 struct keyed {
 	struct rk_source base;
 	struct rk_source *rows;
@@ -240,7 +309,7 @@ int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct 
 {
 	struct keyed *k;
 
-	if (!f->level || !*f->level)
+	if (!f->keyed)
 		return 0;
 	k = rk_calloc(1, sizeof(*k));
 	if (!k) {

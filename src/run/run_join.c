@@ -184,8 +184,9 @@ int rk_run_open_table(struct rk_run *run, struct rk_found *f, enum rk_table t, u
 /* ---- the join ---- */
 
 /*
- * Adds a column for each counter of a file. Counters from a pass with a level counter also feed the
- * plain column.
+ * Adds a column for each counter of a file, and one more for each that was measured before in
+ * another pass. Counters from such a pass or one with a level counter also feed the plain column,
+ * which has the first value.
  */
 static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
 			bool many, struct rk_error *err)
@@ -193,7 +194,9 @@ static int add_counters(struct rk_counter_set *set, struct rk_run *run, const st
 	for (size_t i = 0; i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
 		uint32_t key = f->keys[i], own = f->counters[i];
+		uint32_t again;
 		size_t at = 0, key_at = 0;
+		unsigned more;
 		int column, rc;
 
 		if (many && !strcmp(name, RK_LEVEL_ACCUMULATOR))
@@ -202,11 +205,22 @@ static int add_counters(struct rk_counter_set *set, struct rk_run *run, const st
 		if (rc < 0)
 			return rc;
 		column = rk_counter_set_next(set, own, &at);
-		if (column < 0 || rk_counter_set_next(set, key, &key_at) >= 0)
+		if (column < 0)
+			continue;
+		if (!set->columns[column].pass)
+			set->columns[column].pass = (unsigned)(f->passes[i] + 1);
+		if (rk_counter_set_next(set, key, &key_at) >= 0)
 			continue;
 		rc = rk_counter_set_feed(set, key, (unsigned)column, err);
 		if (rc < 0)
 			return rc;
+		if (!f->again[i])
+			continue;
+		if ((rc = rk_run_again_name(run, own, f->passes[i], &again, err)) < 0 ||
+		    (rc = rk_counter_set_column(set, again, false, &more, err)) < 0 ||
+		    (rc = rk_counter_set_feed(set, key, more, err)) < 0)
+			return rc;
+		set->columns[more].pass = (unsigned)(f->passes[i] + 1);
 	}
 	return 0;
 }

@@ -267,14 +267,19 @@ static int share_counters(struct rk_plan *p, struct rk_plan_pass *passes, struct
 
 		if (!p->tool->one_run)
 			pass->traces = RK_TRACE_KERNEL;
-		/* a counter that two groups measure is one counter of the pass */
+		/*
+		 * A counter that two groups measure is one counter of the pass, but an accumulator
+		 * follows each level counter.
+		 */
 		for (size_t k = 0; k < c->passes[i].n; k++) {
-			if (together)
-				rk_list_add_once(l, c->passes[i].counters[k]);
+			const char *name = c->passes[i].counters[k];
+
+			if (together && strncmp(name, "SQ_ACCUM_PREV", 13) != 0)
+				rk_list_add_once(l, name);
 			else
-				rk_list_add(l, c->passes[i].counters[k]);
+				rk_list_add(l, name);
 			if (replay)
-				rk_list_add(&pass->groups[i], c->passes[i].counters[k]);
+				rk_list_add(&pass->groups[i], name);
 		}
 		if (l->bad || (replay && pass->groups[i].bad))
 			return rk_fail_nomem(err);

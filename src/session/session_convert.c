@@ -233,6 +233,9 @@ static void one_counter(struct rk_session *s, const char *name, const struct rk_
 {
 	const struct rk_report_counter *c = NULL;
 
+	/* measured in several passes */
+	if (rk_list_has(absent, name) || rk_list_has(zero, name))
+		return;
 	for (size_t i = 0; r && !c && i < r->ncounters; i++)
 		if (!strcmp(r->counters[i].name, name))
 			c = &r->counters[i];

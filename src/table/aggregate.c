@@ -410,9 +410,8 @@ static struct rk_agg_counter *counter_of(struct counters *s, uint32_t name)
 	return &s->rows[s->n - 1];
 }
 
-int rk_agg_counters(struct rk_source *src, unsigned name_field, unsigned value_field,
-		    struct rk_agg_counter **ret, size_t *ret_n, uint64_t *ret_rows,
-		    struct rk_error *err)
+int rk_agg_counters(struct rk_source *src, struct rk_agg_counter **ret, size_t *ret_n,
+		    uint64_t *ret_rows, struct rk_error *err)
 {
 	struct counters s = { .rows = NULL };
 	const struct rk_batch *b;
@@ -420,16 +419,21 @@ int rk_agg_counters(struct rk_source *src, unsigned name_field, unsigned value_f
 	int rc;
 
 	while ((rc = rk_source_next(src, &b, err)) > 0) {
-		const struct rk_column *value = &b->cols[value_field];
+		const struct rk_column *value = &b->cols[RK_N_VALUE];
 
 		for (size_t i = 0; i < b->nrows; i++) {
-			struct rk_agg_counter *c = counter_of(&s, rk_batch_id(b, name_field, i));
+			struct rk_agg_counter *c = counter_of(&s, rk_batch_id(b, RK_N_COUNTER, i));
+			int64_t pass = rk_batch_int(b, RK_N_PASS, i, -1);
 			double v;
 
 			if (!c) {
 				rc = rk_fail_nomem(err);
 				goto out;
 			}
+			if (!c->rows)
+				c->pass = pass;
+			if (c->pass != pass)
+				continue;
 			c->rows++;
 			if (!rk_column_has(value, i))
 				continue;

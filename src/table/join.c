@@ -258,7 +258,7 @@ int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, st
 	for (size_t i = 0; i < set->n; i++)
 		set->fields[kernels->nfields + i] =
 			(struct rk_field){ rk_strtab_borrow(ctx->names, set->columns[i].name, NULL),
-					   RK_F64 };
+					   RK_F64, set->columns[i].pass };
 	set->schema = *kernels;
 	set->schema.fields = set->fields;
 	set->schema.nfields += (unsigned)set->n;

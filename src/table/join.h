@@ -13,6 +13,7 @@ struct rk_counter_column {
 	bool sum;       /* sum of one value per feeding name; else the first value is kept */
 	uint32_t parts; /* names that feed it */
 	uint32_t masks; /* of a sum: first matrix column that records which parts are included */
+	unsigned pass;  /* as in struct rk_field */
 };
 
 struct rk_counter_feed {

@@ -47,6 +47,7 @@ enum rk_table {
 struct rk_field {
 	const char *name;
 	enum rk_type type;
+	unsigned pass; /* of a counter: the number of its pass + 1; 0: unknown, or not a counter */
 };
 
 struct rk_schema {

@@ -53,6 +53,26 @@ def categories_of_memory_give_bandwidth_and_hits(place):
 
 
 @test
+def a_counter_of_two_passes_is_read_from_the_pass_of_its_formula(place):
+    place.rocm("7.0")
+    run = place.run("-p", "memory")
+    assert run.status == 0, run.err
+    passes = [set(p["counters"]) for p in run.json["passes"] if p["counters"]]
+    both = {"TCC_EA0_RDREQ_sum", "TCC_EA0_RDREQ_32B_sum"}
+    assert len(passes) == 3 and any(both <= p for p in passes), passes
+    assert sum("TCC_EA0_RDREQ_sum" in p for p in passes) == 2, passes
+    # once in the ledger and in the report, whatever the number of passes
+    assert run.ledger["delivered"]["counters"].count("TCC_EA0_RDREQ_sum") == 1, run.ledger
+    rows = {c["name"]: c["rows"] for c in run.report()["counters"]}
+    assert rows["TCC_EA0_RDREQ_sum"] == rows["TCC_HIT_sum"], rows
+    split = {m["id"] for m in metrics(place, run.dir)["metrics"] if m.get("split")}
+    assert split == {"l1_hit_pct"}, split
+    # the raw files and the tables give the same
+    raw = metrics(place, run.dir / "rocprof_raw")
+    assert raw["metrics"] == metrics(place, run.dir)["metrics"]
+
+
+@test
 def counters_that_were_typed_stay_as_they_were_typed(place):
     plan = place.plan("-c", "SQ_WAVES", "--then", "metrics", "--arch", "gfx942", "--tool",
                       "rocprofv3", "--tool-version", "7.0")

@@ -23,7 +23,8 @@ def check_run(run, preset, version):
         rows = ledger["delivered"]["traces"][trace]
         lacks = trace in LACKS.get(version, ())
         assert (rows == 0) == lacks, (where, trace, rows)
-    planned = [c for p in did["passes"] for c in p["counters"]]
+    # a counter may be measured in several passes, next to what it is compared with
+    planned = {c for p in did["passes"] for c in p["counters"]}
     assert sorted(ledger["delivered"]["counters"]) == sorted(planned), (where, ledger)
     assert run.report()["kernel_rows"] == KERNELS, where
     return did
@@ -43,16 +44,16 @@ for version in VERSIONS:
             run = place.run("-p", preset, name=preset)
             did = check_run(run, preset, release)
             check_times(did)
-            assert len(did["passes"]) <= 3, preset
+            assert len(did["passes"]) <= 4, preset
 
     presets_of.__name__ = f"every_preset_runs_under_rocprofv3_of_{version}"
     test(presets_of)
 
 
 @test
-def the_sets_of_the_seeds_take_one_or_two_runs_and_not_a_dozen(place):
+def the_sets_of_the_seeds_take_one_to_three_runs_and_not_a_dozen(place):
     place.rocm("7.0")
-    for name, runs in (("compute", 2), ("memory", 2), ("communication", 1), ("full", 1)):
+    for name, runs in (("compute", 2), ("memory", 3), ("communication", 1), ("full", 1)):
         plan = place.plan("-c", name, "--arch", "gfx942")
         assert len(plan["passes"]) == runs, (name, plan["passes"])
 

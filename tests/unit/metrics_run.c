@@ -312,6 +312,42 @@ TEST(passes_of_rocprofv3_meet_in_one_dispatch)
 	ask_close(&a);
 }
 
+/*
+ * Hits and misses of pass 2 are from an execution with ten times the hits of pass 1, where misses
+ * were not counted.
+ */
+static void make_repeats(struct ask *a)
+{
+	world_text(&a->w, "v3/agent_info.csv", AGENTS MI300X(4));
+	world_text(&a->w, "v3/pass_1/1_counter_collection.csv",
+		   V3 V3_ROW(1, "TCC_HIT_sum", 100, 1000, 2000)
+			   V3_ROW(1, "TCC_REQ_sum", 400, 1000, 2000)
+				   V3_ROW(1, "TCP_TCC_READ_REQ_sum", 7, 1000, 2000));
+	world_text(&a->w, "v3/pass_2/1_counter_collection.csv",
+		   V3 V3_ROW(1, "TCC_MISS_sum", 1000, 1000, 2000)
+			   V3_ROW(1, "TCC_HIT_sum", 1000, 1000, 2000)
+				   V3_ROW(1, "TCP_TCC_WRITE_REQ_sum", 9, 1000, 2000));
+}
+
+TEST(a_formula_uses_the_pass_that_has_all_its_counters)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make_repeats(&a);
+	if (ask(&a, "v3", NULL)) {
+		CHECK_NEAR(value_of(&a, "l2_hit_pct")->avg, 50);
+		CHECK(!value_of(&a, "l2_hit_pct")->split);
+		/* alone, a counter is the first that was measured */
+		CHECK_NEAR(value_of(&a, "l2_hits")->avg, 100);
+		CHECK_U64(flagged(&a, "hits-above-requests"), 0);
+		/* no pass has reads and writes */
+		CHECK(value_of(&a, "l1_l2_bw_no_atomics")->split);
+		CHECK(!value_of(&a, "l1_l2_read")->split);
+	}
+	ask_close(&a);
+}
+
 TEST(a_pass_that_ended_early_is_reported)
 {
 	struct ask a;
@@ -379,6 +415,11 @@ static void check_converted(const char *in, const char *sysinfo, void (*make)(st
 TEST(our_own_parquet_of_passes_gives_the_same)
 {
 	check_converted("v3", "v3/agent_info.csv", make_passes);
+}
+
+TEST(our_own_parquet_of_repeated_counters_gives_the_same)
+{
+	check_converted("v3", "v3/agent_info.csv", make_repeats);
 }
 
 static void make_one_level(struct ask *a)

@@ -151,6 +151,8 @@ static int parse_pairs(struct rk_thrift_reader *r, const struct rk_thrift_field 
 			to = &f->table;
 		else if (key_len == 13 && !memcmp(key, "rockit.schema", 13))
 			to = &f->schema;
+		else if (key_len == 13 && !memcmp(key, "rockit.passes", 13))
+			to = &f->passes;
 		else
 			continue;
 		if (!*to && !(*to = rk_strndup(value, value_len)))
@@ -204,6 +206,7 @@ void rk_pq_footer_release(struct rk_pq_footer *f)
 	rk_free(f->bytes);
 	rk_free(f->table);
 	rk_free(f->schema);
+	rk_free(f->passes);
 	*f = (struct rk_pq_footer){ 0 };
 }
 

@@ -86,6 +86,7 @@ struct rk_pq_footer {
 	size_t groups, ngroups; /* offset of the first group in `bytes`; number of groups */
 	char *table;            /* "rockit.table", NULL when absent */
 	char *schema;           /* "rockit.schema", NULL when absent */
+	char *passes;           /* "rockit.passes", NULL when absent */
 };
 
 /* Takes ownership of `bytes` (from rk_alloc), also on failure. */

@@ -4,7 +4,7 @@
  * Every counter is known by its name in its pass and by its name anywhere; X[i] is also a member of
  * the group X, in its pass and anywhere. All of these are keys of one index. A key consists of p or
  * P (one counter, or a group, in its pass) or a or A (anywhere: the first one added counts); the
- * pass or nothing; a zero byte; the name.
+ * pass or nothing; a zero byte; the name. A pass is named by its level counter, or numbered: "#2".
  */
 #include "metrics/formula/names.h"
 
@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "run/run.h"
 
-enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
+enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3, PASS_NAME_MAX = 16 };
 
 struct member {
 	int64_t index;
@@ -39,6 +39,9 @@ struct rk_formula_names {
 	struct entry *entries;
 	size_t n, cap;
 	struct rk_index by_key; /* indexes the entries */
+	int *passes;            /* numbered ones, ascending */
+	size_t npasses, cap_passes;
+	struct rk_idmap pass_of; /* by id: the numbered pass + 1, 0: none */
 };
 
 int rk_formula_names_new(struct rk_formula_names **ret, struct rk_error *err)
@@ -61,6 +64,8 @@ void rk_formula_names_free(struct rk_formula_names *n)
 	}
 	rk_free(n->entries);
 	rk_index_release(&n->by_key);
+	rk_free(n->passes);
+	rk_idmap_release(&n->pass_of);
 	rk_free(n);
 }
 
@@ -178,6 +183,46 @@ int rk_formula_names_add(struct rk_formula_names *n, const char *name, const cha
 	return 0;
 }
 
+static void name_pass(char ret[PASS_NAME_MAX], int pass)
+{
+	snprintf(ret, PASS_NAME_MAX, "#%d", pass);
+}
+
+int rk_formula_names_in_pass(struct rk_formula_names *n, const char *name, int pass, uint32_t id,
+			     struct rk_error *err)
+{
+	char scope[PASS_NAME_MAX];
+	uint32_t *pass_of = rk_idmap_at(&n->pass_of, id);
+	size_t at = n->npasses;
+
+	name_pass(scope, pass);
+	if (!pass_of || add_to(n, scope, name, id) < 0)
+		return rk_fail_nomem(err);
+	*pass_of = (uint32_t)pass + 1;
+	while (at && n->passes[at - 1] > pass)
+		at--;
+	if (!at || n->passes[at - 1] != pass) {
+		int *v = rk_grow(n->passes, &n->cap_passes, n->npasses + 1, sizeof(*v));
+
+		if (!v)
+			return rk_fail_nomem(err);
+		n->passes = v;
+		memmove(v + at + 1, v + at, (n->npasses++ - at) * sizeof(*v));
+		v[at] = pass;
+	}
+	return 0;
+}
+
+int rk_formula_names_pass(const struct rk_formula_names *n, size_t i)
+{
+	return i < n->npasses ? n->passes[i] : -1;
+}
+
+int rk_formula_names_pass_of(const struct rk_formula_names *n, uint32_t id)
+{
+	return id < n->pass_of.n ? (int)n->pass_of.at[id] - 1 : -1;
+}
+
 static int by_index(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
@@ -266,28 +311,52 @@ void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNT
 	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", name);
 }
 
-void rk_formula_names_find(struct rk_formula_names *n, const char *arch, const char *name,
-			   enum rk_name_use use, int64_t index, const char *pass,
-			   struct rk_counter_match *ret)
+/* The name with its instance or as an integral, in all spellings. Returns their number. */
+static size_t all_ways(const char *arch, const char *name, enum rk_name_use use, int64_t index,
+		       char ways[2][RK_COUNTER_NAME_MAX + 1])
 {
-	const char *const scopes[] = { pass, "", NULL };
-	char full[RK_COUNTER_NAME_MAX + 1], ways[2][RK_COUNTER_NAME_MAX + 1];
-	size_t count;
+	char full[RK_COUNTER_NAME_MAX + 1];
 	int len;
 
-	*ret = (struct rk_counter_match){ 0 };
 	if (use == RK_USE_ONE)
 		len = snprintf(full, sizeof(full), "%s[%lld]", name, (long long)index);
 	else
 		len = snprintf(full, sizeof(full), "%s%s", name,
 			       use == RK_USE_LEVEL ? "_ACCUM" : "");
 	if (len < 0 || (size_t)len >= sizeof(full))
+		return 0;
+	return spell(arch, full, ways);
+}
+
+void rk_formula_names_find(struct rk_formula_names *n, const char *arch, const char *name,
+			   enum rk_name_use use, int64_t index, const char *pass,
+			   struct rk_counter_match *ret)
+{
+	const char *const scopes[] = { pass, "", NULL };
+	char ways[2][RK_COUNTER_NAME_MAX + 1];
+	size_t count = all_ways(arch, name, use, index, ways);
+
+	*ret = (struct rk_counter_match){ 0 };
+	if (!count)
 		return;
-	count = spell(arch, full, ways);
 	for (size_t s = pass[0] ? 0 : 1; s < 3; s++)
 		for (size_t i = 0; i < count; i++)
 			if (in_scope(n, scopes[s], ways[i], use, ret))
 				return;
 	if (use == RK_USE_LEVEL && name[0])
 		(void)in_scope(n, name, RK_LEVEL_ACCUMULATOR, use, ret);
+}
+
+void rk_formula_names_find_in(struct rk_formula_names *n, const char *arch, const char *name,
+			      enum rk_name_use use, int64_t index, int pass,
+			      struct rk_counter_match *ret)
+{
+	char ways[2][RK_COUNTER_NAME_MAX + 1], scope[PASS_NAME_MAX];
+	size_t count = all_ways(arch, name, use, index, ways);
+
+	*ret = (struct rk_counter_match){ 0 };
+	name_pass(scope, pass);
+	for (size_t i = 0; i < count; i++)
+		if (in_scope(n, scope, ways[i], use, ret))
+			return;
 }

@@ -27,6 +27,16 @@ int rk_formula_names_new(struct rk_formula_names **ret, struct rk_error *err);
  */
 int rk_formula_names_add(struct rk_formula_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err);
+/*
+ * Also makes a counter known in one numbered pass, for rk_formula_names_find_in. A counter that was
+ * measured in several passes has a different id in each.
+ */
+int rk_formula_names_in_pass(struct rk_formula_names *n, const char *name, int pass, uint32_t id,
+			     struct rk_error *err);
+/* The numbered passes in ascending order; -1 past the end. */
+int rk_formula_names_pass(const struct rk_formula_names *n, size_t i);
+/* The numbered pass of a counter, -1: none. */
+int rk_formula_names_pass_of(const struct rk_formula_names *n, uint32_t id);
 void rk_formula_names_free(struct rk_formula_names *n); /* NULL is fine */
 /* Writes a name from a formula as the target's profilers spell it; truncated if it is too long. */
 void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1]);
@@ -47,5 +57,9 @@ struct rk_counter_match {
 void rk_formula_names_find(struct rk_formula_names *n, const char *arch, const char *name,
 			   enum rk_name_use use, int64_t index, const char *pass,
 			   struct rk_counter_match *ret);
+/* The same in one numbered pass only. */
+void rk_formula_names_find_in(struct rk_formula_names *n, const char *arch, const char *name,
+			      enum rk_name_use use, int64_t index, int pass,
+			      struct rk_counter_match *ret);
 
 #endif

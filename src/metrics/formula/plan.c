@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,11 +19,17 @@ struct lookup {
 	struct rk_formula_names *names;
 	struct rk_metric_inputs *inputs;
 	const char *pass; /* pass of the current metric, or "" */
+	int only;         /* the numbered pass to look in, -1: anywhere */
+	int seen;         /* numbered pass of the counters found so far, -1: none, MANY_PASSES */
+	bool any_chip;    /* unknown facts about the chip count as known */
 	struct rk_name_instance *instances;
 	size_t cap_instances;
 };
 
-enum { CHANNELS_PER_DIE = 16 }; /* of TCC, if numbered across all dies */
+enum {
+	CHANNELS_PER_DIE = 16, /* of TCC, if numbered across all dies */
+	MANY_PASSES = -2,
+};
 
 /* Names in formulas for columns of the kernels table. */
 static const char *const fixed[RK_MC_NFIXED] = {
@@ -60,12 +67,18 @@ static int input_of(struct rk_metric_inputs *in, const char *name, const uint32_
 	return 0;
 }
 
+/* Removes all inputs from `from` on. */
+static void inputs_drop(struct rk_metric_inputs *in, size_t from)
+{
+	for (; in->n > from; in->n--) {
+		rk_free(in->v[in->n - 1].name);
+		rk_free(in->v[in->n - 1].ids);
+	}
+}
+
 void rk_metric_inputs_release(struct rk_metric_inputs *in)
 {
-	for (size_t i = 0; i < in->n; i++) {
-		rk_free(in->v[i].name);
-		rk_free(in->v[i].ids);
-	}
+	inputs_drop(in, 0);
 	rk_free(in->v);
 	*in = (struct rk_metric_inputs){ 0 };
 }
@@ -108,9 +121,19 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
 	if (use == RK_USE_LEVEL || use == RK_USE_ONE || strncmp(name, "GRBM_", 5) == 0)
 		pass = "";
-	rk_formula_names_find(l->names, l->device->arch, name, use, index, pass, &match);
+	if (l->only >= 0)
+		rk_formula_names_find_in(l->names, l->device->arch, name, use, index, l->only,
+					 &match);
+	else
+		rk_formula_names_find(l->names, l->device->arch, name, use, index, pass, &match);
 	if (!match.n)
 		return 0;
+	for (size_t i = 0; i < match.n; i++) {
+		int of = rk_formula_names_pass_of(l->names, match.ids[i]);
+
+		if (of >= 0 && of != l->seen)
+			l->seen = l->seen == -1 ? of : MANY_PASSES;
+	}
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
 		return as_instances(l, name, &match, ret, err);
 	/* with one die a block has one instance: its minimum and maximum equal its sum */
@@ -158,6 +181,8 @@ static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t in
 	if (ret->term) {
 		ret->kind = RK_NAME_TERM;
 	} else if (rk_metric_device_constant(l->device, name, &ret->number)) {
+		if (l->any_chip && isnan(ret->number))
+			ret->number = 1;
 		ret->kind = isnan(ret->number) ? RK_NAME_MISSING : RK_NAME_NUMBER;
 		snprintf(ret->why, sizeof(ret->why), "%s of the chip is unknown", name);
 	} else {
@@ -193,11 +218,42 @@ static int set_absent(struct rk_metric_plan *p, const char *id, const char *reas
 	return 0;
 }
 
+/*
+ * Adds an expression. A counter that was measured in several passes has a value in each, and a
+ * ratio of counters of one execution is better than one of two: the first pass that has everything
+ * is used. If there is none, each counter is the first that was measured, and *ret_split is true if
+ * they are from several passes. *ret_split may be NULL.
+ */
+static int add_expr(struct work *w, const struct rk_expr *e, unsigned *ret, bool *ret_split,
+		    struct rk_error *err)
+{
+	struct lookup *l = &w->lookup;
+	size_t before = l->inputs->n;
+	int rc = RK_E_UNSUPPORTED;
+
+	/* metrics of a level pass name it themselves */
+	for (size_t i = 0; rc == RK_E_UNSUPPORTED && !*l->pass; i++) {
+		l->only = rk_formula_names_pass(l->names, i);
+		if (l->only < 0)
+			break;
+		rc = rk_program_add(w->plan->program, e, &w->names, ret, NULL);
+		if (rc == RK_E_UNSUPPORTED)
+			inputs_drop(l->inputs, before);
+	}
+	l->only = -1;
+	l->seen = -1;
+	if (rc == RK_E_UNSUPPORTED)
+		rc = rk_program_add(w->plan->program, e, &w->names, ret, err);
+	if (ret_split)
+		*ret_split = l->seen == MANY_PASSES;
+	return rc;
+}
+
 /* *ret is RK_NO_RESULT if a name is missing. */
 static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, struct rk_error *err)
 {
 	struct rk_error why = { 0 };
-	int rc = rk_program_add(w->plan->program, e, &w->names, ret, &why);
+	int rc = add_expr(w, e, ret, NULL, &why);
 
 	if (rc == 0)
 		return 0;
@@ -217,6 +273,7 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 	struct rk_error why = { 0 };
 	struct rk_metric_output *o;
 	unsigned result;
+	bool split;
 	int rc;
 
 	if (!e || !rk_metric_archs_has(def->archs, p->device.arch)) {
@@ -225,7 +282,7 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 		return set_absent(p, def->id, why.message, err);
 	}
 	w->lookup.pass = def->pass;
-	rc = rk_program_add(p->program, e, &w->names, &result, &why);
+	rc = add_expr(w, e, &result, &split, &why);
 	if (rc == RK_E_UNSUPPORTED)
 		return set_absent(p, def->id, why.message, err);
 	if (rc < 0) {
@@ -234,7 +291,7 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 		return rc;
 	}
 	o = &p->outputs[p->noutputs++];
-	*o = (struct rk_metric_output){ def, result, NAN };
+	*o = (struct rk_metric_output){ def, result, NAN, split };
 	if (!peak)
 		return 0;
 	rc = add_maybe(w, peak, &result, err);
@@ -303,10 +360,16 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 		       struct rk_error *err)
 {
 	struct rk_metric_plan *p = rk_calloc(1, sizeof(*p));
-	struct work w = { .plan = p, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
+	struct work w = { .plan = p };
 	struct rk_arena *arena = NULL;
 	int rc;
 
+	w.lookup = (struct lookup){ .set = set,
+				    .device = device,
+				    .names = names,
+				    .inputs = inputs,
+				    .pass = "",
+				    .only = -1 };
 	w.names = (struct rk_names){ &w.lookup, look_up };
 	if (!p)
 		return rk_fail_nomem(err);
@@ -357,4 +420,108 @@ void rk_metric_plan_free(struct rk_metric_plan *p)
 	rk_free(p->checks);
 	rk_program_free(p->program);
 	rk_free(p);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The ids of the counters that the program reads, each once. Free *ret with rk_free. */
+static int ids_read(const struct rk_program *p, const struct rk_metric_inputs *in, uint32_t **ret,
+		    size_t *ret_n, struct rk_error *err)
+{
+	size_t ncolumns, n = 0, unique = 0;
+	const unsigned *columns = rk_program_columns(p, &ncolumns);
+	uint32_t *ids;
+
+	for (size_t i = 0; i < in->n; i++)
+		n += in->v[i].n;
+	ids = rk_calloc(n + 1, sizeof(*ids));
+	if (!ids)
+		return rk_fail_nomem(err);
+	n = 0;
+	for (size_t i = 0; i < ncolumns; i++) {
+		const struct rk_metric_input *v;
+
+		if (columns[i] < RK_MC_NFIXED)
+			continue;
+		v = &in->v[columns[i] - RK_MC_NFIXED];
+		memcpy(ids + n, v->ids, v->n * sizeof(*ids));
+		n += v->n;
+	}
+	qsort(ids, n, sizeof(*ids), by_id);
+	for (size_t i = 0; i < n; i++)
+		if (!unique || ids[unique - 1] != ids[i])
+			ids[unique++] = ids[i];
+	*ret = ids;
+	*ret_n = unique;
+	return 0;
+}
+
+int rk_metric_reads(const struct rk_metric_set *set, const char *arch,
+		    struct rk_formula_names *names, rk_metric_reads_fn *use, void *arg,
+		    struct rk_error *err)
+{
+	/* per dispatch */
+	static const struct rk_expr one = { .op = RK_EXPR_NUMBER, .number = 1, .index = -1 };
+	struct rk_metric_device chip;
+	struct rk_metric_inputs inputs = { 0 };
+	struct lookup l = { .set = set,
+			    .device = &chip,
+			    .normal = &one,
+			    .names = names,
+			    .inputs = &inputs,
+			    .only = -1,
+			    .any_chip = true };
+	const struct rk_names look = { &l, look_up };
+	int rc = 0;
+
+	rk_metric_device_clear(&chip);
+	snprintf(chip.arch, sizeof(chip.arch), "%s", arch);
+	for (size_t i = 0; rc == 0 && i < set->ndefs + set->nchecks; i++) {
+		const struct rk_metric_def *def = i < set->ndefs ? &set->defs[i] : NULL;
+		const struct rk_metric_check *c = def ? NULL : &set->checks[i - set->ndefs];
+		struct rk_expr both = { .op = RK_EXPR_SUB, .index = -1 };
+		const struct rk_expr *e = &both;
+		struct rk_program *program = NULL;
+		struct rk_error why = { 0 };
+		uint32_t *ids = NULL;
+		unsigned result;
+		size_t n = 0;
+
+		if (def) {
+			e = rk_metric_case_for(def->expr, arch);
+		} else {
+			both.a = rk_metric_case_for(c->over, arch);
+			both.b = rk_metric_case_for(c->under, arch);
+			if (!both.a || !both.b)
+				continue;
+		}
+		if (!e || !rk_metric_archs_has(def ? def->archs : c->archs, arch))
+			continue;
+		l.pass = def ? def->pass : "";
+		/* a program for each, because equal parts are shared */
+		rc = rk_program_new(&program, err);
+		if (rc < 0)
+			break;
+		rc = rk_program_add(program, e, &look, &result, &why);
+		if (rc == 0) {
+			rc = ids_read(program, &inputs, &ids, &n, err);
+			if (rc == 0)
+				rc = use(arg, def ? def->id : NULL, ids, n, err);
+		} else if (rc == RK_E_UNSUPPORTED) {
+			rc = 0;
+		} else if (err) {
+			*err = why;
+		}
+		rk_free(ids);
+		inputs_drop(&inputs, 0);
+		rk_program_free(program);
+	}
+	rk_metric_inputs_release(&inputs);
+	rk_free(l.instances);
+	return rc;
 }

@@ -38,6 +38,7 @@ struct rk_metric_output {
 	const struct rk_metric_def *def;
 	unsigned result;
 	double peak; /* NaN: none */
+	bool split;  /* its counters are from several passes, because no pass has all of them */
 };
 
 /* Sums over the dispatches of a kernel, for the roofline and the verdict. */
@@ -71,5 +72,17 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err);
 void rk_metric_plan_free(struct rk_metric_plan *p); /* NULL is fine */
+
+/*
+ * Calls `use` for each metric and then each check of the target that can be computed from `names`,
+ * with the ids of the counters that it reads (possibly none, never one twice): what must be
+ * measured together. `id` is NULL for a check. Facts about the chip count as known. A negative code
+ * of `use` ends it.
+ */
+typedef int rk_metric_reads_fn(void *arg, const char *id, const uint32_t *ids, size_t n,
+			       struct rk_error *err);
+int rk_metric_reads(const struct rk_metric_set *set, const char *arch,
+		    struct rk_formula_names *names, rk_metric_reads_fn *use, void *arg,
+		    struct rk_error *err);
 
 #endif

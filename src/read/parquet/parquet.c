@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "codec/parquet/page.h"
 #include "read/reader.h"
@@ -14,6 +15,7 @@
 enum {
 	TAIL_BYTES = 8, /* footer length, then the magic again */
 	SCHEMA = 1,     /* newest "rockit.schema" that we understand */
+	PASSES_MAX = 1 << 20,
 };
 
 struct pq_reader {
@@ -170,6 +172,36 @@ static void add_counters(struct pq_reader *r, const bool *known)
 	}
 }
 
+/*
+ * Reads the passes of counters, "3 TCC_HIT_sum\n" or "- energy_j\n" for each counter column in
+ * order. Where they do not match the columns, as in a file that others rewrote, all passes stay
+ * unknown.
+ */
+static void read_passes(struct pq_reader *r)
+{
+	const char *at = r->footer.passes ? r->footer.passes : "";
+	struct rk_schema *s = &r->schema;
+	unsigned i = RK_K_NFIELDS;
+
+	if (s->table != RK_KERNELS)
+		return;
+	for (; *at && i < s->nfields; i++) {
+		size_t word = strcspn(at, " \n"), len = strcspn(at, "\n");
+		const char *name = s->fields[i].name;
+		bool unknown = word == 1 && *at == '-';
+		uint64_t pass = 0;
+
+		if (!at[len] || word == len || len - word - 1 != strlen(name) ||
+		    memcmp(at + word + 1, name, len - word - 1) != 0 ||
+		    (!unknown && (rk_num_u64(at, word, &pass) != RK_NUM_OK || pass > PASSES_MAX)))
+			break;
+		r->fields[i].pass = unknown ? 0 : (unsigned)pass + 1;
+		at += len + 1;
+	}
+	for (unsigned k = RK_K_NFIELDS; (*at || i < s->nfields) && k < s->nfields; k++)
+		r->fields[k].pass = 0;
+}
+
 static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 {
 	const struct rk_schema *std = rk_table_schema(r->schema.table);
@@ -232,6 +264,7 @@ static int make_schema(struct pq_reader *r, struct rk_error *err)
 		goto out;
 	add_counters(r, known);
 	r->schema.fields = r->fields;
+	read_passes(r);
 	r->base.tables = RK_TABLE_BIT(t);
 out:
 	rk_free(known);

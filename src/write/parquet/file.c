@@ -23,6 +23,7 @@ enum {
 	ORDER_ASCENDING = 1,
 	ORDER_DESCENDING = 2,
 	CONVERTED_UTF8 = 0,
+	PASSES_BYTES_MAX = 1 << 22,
 };
 
 static const int physical[] = {
@@ -262,12 +263,42 @@ static void put_pair(struct rk_thrift_writer *w, const char *key, const char *va
 	rk_thrift_end(w);
 }
 
+/*
+ * The pass of each counter, in order of the columns: "3 TCC_HIT_sum\n", or "- energy_j\n" if it is
+ * unknown; nothing if they are all from one pass.
+ */
+static void put_passes(struct rk_bytes *out, const struct rk_schema *schema)
+{
+	unsigned first = 0;
+	bool several = false;
+
+	for (unsigned i = 0; i < schema->nfields; i++) {
+		unsigned pass = schema->fields[i].pass;
+
+		several |= pass && first && pass != first;
+		first = first ? first : pass;
+	}
+	for (unsigned i = RK_K_NFIELDS; several && i < schema->nfields; i++) {
+		const struct rk_field *f = &schema->fields[i];
+
+		if (f->pass)
+			rk_bytes_printf(out, "%u %s\n", f->pass - 1, f->name);
+		else
+			rk_bytes_printf(out, "- %s\n", f->name);
+	}
+}
+
 /* `groups`: output of ngroups calls of pq_put_group. */
 static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, uint64_t rows,
 			  const struct rk_bytes *groups, size_t ngroups)
 {
 	struct rk_thrift_writer w;
+	struct rk_bytes passes;
+	const char *text;
 
+	rk_bytes_init(&passes, PASSES_BYTES_MAX);
+	put_passes(&passes, schema);
+	text = passes.len ? rk_bytes_str(&passes) : NULL;
 	rk_thrift_begin(&w, out);
 	rk_thrift_put_i32(&w, 1, 2);
 	rk_thrift_put_list(&w, 2, RK_THRIFT_STRUCT, schema->nfields + 1);
@@ -294,9 +325,11 @@ static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, 
 	rk_thrift_put_i64(&w, 3, (int64_t)rows);
 	rk_thrift_put_list(&w, 4, RK_THRIFT_STRUCT, ngroups);
 	rk_bytes_put(out, groups->data, groups->len);
-	rk_thrift_put_list(&w, 5, RK_THRIFT_STRUCT, 2);
+	rk_thrift_put_list(&w, 5, RK_THRIFT_STRUCT, text ? 3 : 2);
 	put_pair(&w, "rockit.schema", "1");
 	put_pair(&w, "rockit.table", rk_table_name(schema->table));
+	if (text)
+		put_pair(&w, "rockit.passes", text);
 	rk_thrift_put_text(&w, 6, "rockit " ROCKIT_VERSION);
 	rk_thrift_put_list(&w, 7, RK_THRIFT_STRUCT, schema->nfields);
 	for (unsigned i = 0; i < schema->nfields; i++) {
@@ -306,6 +339,7 @@ static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, 
 		rk_thrift_end(&w);
 	}
 	rk_thrift_end(&w);
+	rk_bytes_release(&passes);
 }
 
 /* ---- the writer ---- */
