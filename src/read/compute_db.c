@@ -1,14 +1,21 @@
 /*
- * compute_db.c - the analysis database of rocprof-compute.
+ * compute_db.c - the analysis database of rocprof-compute, schemas 1 and 2.
  *
- * Kernels come from compute_dispatch, samples per instruction from compute_pcsampling, and the GPU
- * and the command from the system information of a workload, which is JSON. The metrics are
- * averages over all dispatches of a kernel. There is no standard table for them, so they are not
- * read.
+ * Kernels come from compute_dispatch, and the GPU and the command from the system information of a
+ * workload, which is JSON. Samples of instructions are in compute_pcsampling, since schema 2 in
+ * compute_pc_sample_state and tables around it. Metrics of the whole workload and the benchmark of
+ * its roofline become samples without a time. Metrics of single kernels have no standard table: they
+ * are counted in a warning.
  */
+#include <string.h>
+
+#include "base/num.h"
 #include "read/sql/sql.h"
 
-enum { KERNEL_NAMES }; /* dim */
+enum { KERNEL_NAMES, METRICS, INSTRUCTIONS, STATES, REASONS, NDIMS };
+/* values of dims */
+enum { M_ID, M_NAME, M_UNIT };
+enum { I_KERNEL, I_SOURCE, I_TEXT };
 
 enum { K_KERNEL, K_DISPATCH, K_DEVICE, K_START, K_END, K_NCOLUMNS };
 
@@ -60,8 +67,162 @@ static int sample_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
+enum { PS_INSTRUCTION, PS_TOTAL, PS_STALLED, PS_NCOLUMNS };
+
+static const struct sql_column state_columns[PS_NCOLUMNS] = {
+	[PS_INSTRUCTION] =
+		SQL_INT("instruction_uuid",
+			SQL_BIT(RK_P_NAME) | SQL_BIT(RK_P_INSTRUCTION) | SQL_BIT(RK_P_SOURCE_LINE)),
+	[PS_TOTAL] = SQL_INT("total_count", SQL_ALWAYS),
+	[PS_STALLED] = SQL_INT("stall_count", SQL_ALWAYS),
+};
+
+static void put_instruction(struct sql_scan *s, size_t row, int64_t id)
+{
+	if (rk_sql_wants(s, RK_P_NAME))
+		rk_sql_put(s, RK_P_NAME, row,
+			   rk_sql_resolve(s, KERNEL_NAMES,
+					  rk_sql_resolve(s, INSTRUCTIONS, id, I_KERNEL), 0));
+	rk_sql_put(s, RK_P_SOURCE_LINE, row, rk_sql_resolve(s, INSTRUCTIONS, id, I_SOURCE));
+	rk_sql_put(s, RK_P_INSTRUCTION, row, rk_sql_resolve(s, INSTRUCTIONS, id, I_TEXT));
+}
+
+/* The waves that did not stall; those that did have a row per reason. */
+static int state_row(struct sql_scan *s, size_t row)
+{
+	int64_t total = rk_sql_cell(s, PS_TOTAL), stalled = rk_sql_cell(s, PS_STALLED), rest;
+
+	if (total == RK_NONE || stalled == RK_NONE || stalled < 0 ||
+	    !rk_sub_i64(total, stalled, &rest))
+		rest = total;
+	if (rest <= 0 && rest != RK_NONE)
+		return 0;
+	put_instruction(s, row, rk_sql_cell(s, PS_INSTRUCTION));
+	rk_sql_put(s, RK_P_STALL, row, RK_NONE);
+	rk_sql_put(s, RK_P_WAVE_COUNT, row, rest);
+	return 1;
+}
+
+enum { R_STATE, R_TYPE, R_COUNT, R_NCOLUMNS };
+
+static const struct sql_column reason_columns[R_NCOLUMNS] = {
+	[R_STATE] = SQL_INT("pc_sample_state_uuid", SQL_BIT(RK_P_NAME) | SQL_BIT(RK_P_INSTRUCTION) |
+							    SQL_BIT(RK_P_SOURCE_LINE)),
+	[R_TYPE] = SQL_INT("pc_sample_stall_reason_type_uuid", SQL_BIT(RK_P_STALL)),
+	[R_COUNT] = SQL_INT("count", SQL_BIT(RK_P_WAVE_COUNT)),
+};
+
+static int reason_row(struct sql_scan *s, size_t row)
+{
+	put_instruction(s, row, rk_sql_resolve(s, STATES, rk_sql_cell(s, R_STATE), 0));
+	rk_sql_put(s, RK_P_STALL, row, rk_sql_resolve(s, REASONS, rk_sql_cell(s, R_TYPE), 0));
+	rk_sql_put(s, RK_P_WAVE_COUNT, row, rk_sql_cell(s, R_COUNT));
+	return 1;
+}
+
 static const struct sql_part sample_parts[] = {
 	{ "compute_pcsampling", sample_columns, P_NCOLUMNS, sample_row, NULL, NULL },
+	{ "compute_pc_sample_state", state_columns, PS_NCOLUMNS, state_row, NULL, NULL },
+	{ "compute_pc_sample_stall_reason", reason_columns, R_NCOLUMNS, reason_row, NULL, NULL },
+};
+
+/* ---- metrics of the workload, and the benchmark ---- */
+
+enum { V_METRIC, V_WHAT, V_VALUE, V_NCOLUMNS };
+
+static const struct sql_column value_columns[V_NCOLUMNS] = {
+	[V_METRIC] = SQL_INT("metric_uuid", SQL_BIT(RK_S_METRIC) | SQL_BIT(RK_S_UNIT)),
+	[V_WHAT] = SQL_TEXT("value_name", SQL_BIT(RK_S_METRIC)),
+	[V_VALUE] = SQL_REAL("value", SQL_BIT(RK_S_VALUE)),
+};
+
+/* The name is "2.1.0 VALU FLOPs (Avg)". */
+static int value_row(struct sql_scan *s, size_t row)
+{
+	int64_t metric = rk_sql_cell(s, V_METRIC);
+
+	rk_sql_put(s, RK_S_TIME, row, RK_NONE);
+	rk_sql_put(s, RK_S_DEVICE, row, RK_NONE);
+	rk_sql_put(s, RK_S_UNIT, row, rk_sql_resolve(s, METRICS, metric, M_UNIT));
+	rk_sql_put_f64(s, RK_S_VALUE, row, V_VALUE);
+	if (rk_sql_wants(s, RK_S_METRIC)) {
+		const struct rk_strtab *names = s->r->ctx->names;
+		int64_t id = rk_sql_resolve(s, METRICS, metric, M_ID);
+		int64_t name = rk_sql_resolve(s, METRICS, metric, M_NAME);
+		size_t len = 0;
+		const char *what = rk_sqlite_text(s->c, V_WHAT, &len);
+		struct rk_bytes text;
+
+		rk_bytes_init(&text, 1 << 12);
+		if (id != RK_NONE)
+			rk_bytes_printf(&text, "%s ", rk_strtab_borrow(names, (uint32_t)id, NULL));
+		if (name != RK_NONE)
+			rk_bytes_puts(&text, rk_strtab_borrow(names, (uint32_t)name, NULL));
+		if (what)
+			rk_bytes_printf(&text, " (%.*s)", (int)rk_min(len, 200), what);
+		rk_sql_put_text(s, RK_S_METRIC, row, text.len ? (const char *)text.data : NULL,
+				text.len);
+		rk_bytes_release(&text);
+	}
+	return 1;
+}
+
+/* Columns of roofline.csv, which this JSON object has as keys. */
+static const struct {
+	const char *name, *unit;
+} benchmarks[] = {
+	{ "HBMBw", "GB/s" },
+	{ "MALLBw", "GB/s" },
+	{ "L2Bw", "GB/s" },
+	{ "L1Bw", "GB/s" },
+	{ "L0Bw", "GB/s" },
+	{ "LDSBw", "GB/s" },
+	{ "FP16Flops", "GFLOP/s" },
+	{ "FP32Flops", "GFLOP/s" },
+	{ "FP64Flops", "GFLOP/s" },
+	{ "MFMAF4Flops", "GFLOP/s" },
+	{ "MFMAF6Flops", "GFLOP/s" },
+	{ "MFMAF6F4Flops", "GFLOP/s" },
+	{ "MFMAF8Flops", "GFLOP/s" },
+	{ "MFMAF16Flops", "GFLOP/s" },
+	{ "MFMABF16Flops", "GFLOP/s" },
+	{ "MFMAF32Flops", "GFLOP/s" },
+	{ "MFMAF64Flops", "GFLOP/s" },
+	{ "MFMAXF32Flops", "GFLOP/s" },
+	{ "MFMAI8Ops", "GOP/s" },
+};
+
+static const struct sql_column benchmark_columns[] = {
+	SQL_TEXT("roofline_bench_extdata",
+		 SQL_BIT(RK_S_METRIC) | SQL_BIT(RK_S_VALUE) | SQL_BIT(RK_S_UNIT)),
+};
+
+static const char *nth_benchmark(const struct rk_sqlite_table *t, size_t k)
+{
+	(void)t;
+	return k < sizeof(benchmarks) / sizeof(benchmarks[0]) ? benchmark_columns[0].name : NULL;
+}
+
+static int benchmark_row(struct sql_scan *s, size_t row)
+{
+	struct sql_span value;
+	double v;
+
+	if (!rk_sql_json_field(rk_sql_json(s->c, 0), benchmarks[s->nth].name, &value) ||
+	    rk_num_f64(value.s, value.len, &v) != RK_NUM_OK)
+		return 0;
+	rk_sql_put(s, RK_S_TIME, row, RK_NONE);
+	rk_sql_put(s, RK_S_DEVICE, row, RK_NONE);
+	rk_sql_put_word(s, RK_S_METRIC, row, benchmarks[s->nth].name);
+	rk_sql_put_word(s, RK_S_UNIT, row, benchmarks[s->nth].unit);
+	if (rk_sql_wants(s, RK_S_VALUE))
+		((double *)s->col[RK_S_VALUE])[row] = v;
+	return 1;
+}
+
+static const struct sql_part metric_parts[] = {
+	{ "compute_workload", benchmark_columns, 1, benchmark_row, NULL, nth_benchmark },
+	{ "compute_workload_metric_value", value_columns, V_NCOLUMNS, value_row, NULL, NULL },
 };
 
 #define GPU_FIELDS                                                                             \
@@ -120,9 +281,14 @@ static int gpu_row(struct sql_scan *s, size_t row)
 	put_json_text(s, RK_G_NAME, row, json, "gpu_arch");
 	put_json_text(s, RK_G_GFX, row, json, "gpu_arch");
 	put_json_text(s, RK_G_PRODUCT, row, json, "gpu_model");
-	for (size_t i = 0; i < sizeof(gpu_numbers) / sizeof(gpu_numbers[0]); i++)
-		rk_sql_put(s, gpu_numbers[i].field, row,
-			   rk_sql_json_number(json, gpu_numbers[i].key));
+	for (size_t i = 0; i < sizeof(gpu_numbers) / sizeof(gpu_numbers[0]); i++) {
+		int64_t v = rk_sql_json_number(json, gpu_numbers[i].key);
+
+		/* renamed in 3.8 */
+		if (v == RK_NONE && gpu_numbers[i].field == RK_G_HBM_CHANNELS)
+			v = rk_sql_json_number(json, "num_memory_channels");
+		rk_sql_put(s, gpu_numbers[i].field, row, v);
+	}
 	return 1;
 }
 
@@ -166,9 +332,62 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 	return rk_sql_damage(r, &cause, rc, err);
 }
 
+enum { SCHEMA_MAX = 2 }; /* the last one that this reader knows */
+
+static int check_schema(struct sql_reader *r, struct rk_error *err)
+{
+	static const struct rk_sqlite_column column = { "schema_version", RK_SQLITE_TEXT };
+	static const struct rk_sqlite_column id = { "value_uuid", RK_SQLITE_INT };
+	const struct rk_sqlite_table *t = rk_sql_table(r, "compute_metadata", "");
+	struct rk_sqlite_cursor *c = NULL;
+	struct rk_error cause = { 0 };
+	const char *text;
+	uint64_t n = 0;
+	int64_t major;
+	size_t len;
+	int rc;
+
+	if (t &&
+	    (rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause)) >= 0 &&
+	    (rc = rk_sqlite_cursor_step(c, &cause)) > 0 && (text = rk_sqlite_text(c, 0, &len))) {
+		const char *dot = memchr(text, '.', len);
+
+		if (rk_num_i64(text, dot ? (size_t)(dot - text) : len, &major) != RK_NUM_OK ||
+		    major > SCHEMA_MAX)
+			rk_diag_add(r->ctx->diag, "unknown-schema", rk_instream_path(r->in), 0, 1,
+				    "schema %.*s of rocprof-compute is newer than this rockit; "
+				    "some of it may not be read",
+				    (int)rk_min(len, 40), text);
+	}
+	rk_sqlite_cursor_close(c);
+	c = NULL;
+	if (t && (rc = rk_sql_damage(r, &cause, rc, err)) < 0)
+		return rc;
+	t = rk_sql_table(r, "compute_kernel_metric_value", "");
+	if (!t)
+		return 0;
+	rc = rk_sqlite_cursor_open(r->db, t, &id, 1, RK_SQLITE_STORED, &c, &cause);
+	while (rc >= 0 && (rc = rk_sqlite_cursor_step(c, &cause)) > 0)
+		n++;
+	rk_sqlite_cursor_close(c);
+	if (n)
+		rk_diag_most(r->ctx->diag, "kernel-metrics", rk_instream_path(r->in), 0, n,
+			     "values of metrics of single kernels are not read; rockit computes "
+			     "its own from the folder that was analysed");
+	return rk_sql_damage(r, &cause, rc, err);
+}
+
+static int opened(struct sql_reader *r, struct rk_error *err)
+{
+	int rc = find_host(r, err);
+
+	return rc < 0 ? rc : check_schema(r, err);
+}
+
 static const struct sql_plan plans[] = {
 	{ .table = RK_KERNELS, .node_field = RK_K_NODE, .parts = dispatch_parts, .nparts = 1 },
-	{ .table = RK_PC_SAMPLES, .node_field = RK_P_NODE, .parts = sample_parts, .nparts = 1 },
+	{ .table = RK_PC_SAMPLES, .node_field = RK_P_NODE, .parts = sample_parts, .nparts = 3 },
+	{ .table = RK_SAMPLES, .node_field = RK_S_NODE, .parts = metric_parts, .nparts = 2 },
 	{ .table = RK_AGENTS, .node_field = RK_G_NODE, .parts = gpu_parts, .nparts = 1 },
 	{ .table = RK_PROCESSES, .node_field = RK_O_NODE, .parts = command_parts, .nparts = 1 },
 };
@@ -178,6 +397,26 @@ static const struct sql_dim_def dims[] = {
 			   1,
 			   { { "kernel_uuid", RK_SQLITE_INT },
 			     { "kernel_name", RK_SQLITE_TEXT } } },
+	[METRICS] = { "compute_metric_definition",
+		      3,
+		      { { "metric_uuid", RK_SQLITE_INT },
+			{ "metric_id", RK_SQLITE_TEXT },
+			{ "name", RK_SQLITE_TEXT },
+			{ "unit", RK_SQLITE_TEXT } } },
+	[INSTRUCTIONS] = { "compute_instruction_line",
+			   3,
+			   { { "instruction_uuid", RK_SQLITE_INT },
+			     { "kernel_uuid", RK_SQLITE_INT },
+			     { "comment", RK_SQLITE_TEXT },
+			     { "instruction", RK_SQLITE_TEXT } } },
+	[STATES] = { "compute_pc_sample_state",
+		     1,
+		     { { "pc_sample_state_uuid", RK_SQLITE_INT },
+		       { "instruction_uuid", RK_SQLITE_INT } } },
+	[REASONS] = { "compute_pc_sample_stall_reason_type",
+		      1,
+		      { { "pc_sample_stall_reason_type_uuid", RK_SQLITE_INT },
+			{ "text", RK_SQLITE_TEXT } } },
 };
 
 static const struct sql_format format = {
@@ -189,9 +428,9 @@ static const struct sql_format format = {
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),
 	.dims = dims,
-	.ndims = 1,
+	.ndims = NDIMS,
 	.scan_bytes = sizeof(struct sql_scan),
-	.opened = find_host,
+	.opened = opened,
 };
 
 static const struct rk_db_sign signs[] = { { "compute_dispatch", 80 },

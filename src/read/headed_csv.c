@@ -213,7 +213,7 @@ const struct rk_reader_ops rk_reader_nvtx_csv = {
 
 /*
  * ---- sysinfo.csv of rocprof-compute and omniperf: one row about the machine and the program. We
- * know nine versions of the header; columns are matched by name. ----
+ * know ten versions of the header; columns are matched by name. ----
  */
 
 static const struct rk_csv_bind agents[] = {
@@ -245,6 +245,7 @@ static const struct rk_csv_bind agents[] = {
 	{ "pipes_per_gpu", RK_CELL_I64, RK_G_PIPES },
 	{ "numPipes", RK_CELL_I64, RK_G_PIPES },
 	{ "num_hbm_channels", RK_CELL_I64, RK_G_HBM_CHANNELS },
+	{ "num_memory_channels", RK_CELL_I64, RK_G_HBM_CHANNELS }, /* since 3.8 */
 	/* in GB/s until `finish` converts it to channels; the file does not have the memory size */
 	{ "hbm_bw", RK_CELL_F64, RK_G_MEMORY },
 	{ "hbmBW", RK_CELL_F64, RK_G_MEMORY },

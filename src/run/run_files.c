@@ -62,8 +62,13 @@ static bool shares_folder(const char *name, size_t len)
 	for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
 		if (rk_text_ends(name, len, raw[i]))
 			return true;
-	return rk_text_ends(name, len, ".csv") &&
-	       (!strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3));
+	if (!rk_text_ends(name, len, ".csv"))
+		return false;
+	/* one file per replay; rocprof-compute 3.5 and later may write "results_pmc_perf_0.csv" */
+	if (!strncmp(name, "results_", 8))
+		name += 8;
+	return !strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3) ||
+	       !strncmp(name, "SQC_", 4);
 }
 
 /*

@@ -101,6 +101,32 @@ static bool is_analysed_by(const struct rk_found *o, const struct rk_found *f)
 }
 
 /*
+ * Is `o` what rocprof-compute joined from the files of single replays, and `f` one of these? Files of
+ * level counters ("SQ_LEVEL_WAVES.csv") are not in it.
+ */
+static bool is_joined_from(const struct rk_found *o, const struct rk_found *f)
+{
+	const char *all = rk_base_name(o->path), *one = rk_base_name(f->path);
+
+	return (!strcmp(all, "pmc_perf.csv") || !strncmp(all, "pmc_perf.csv.", 13)) &&
+	       (!strncmp(one, "pmc_perf_", 9) || !strncmp(one, "results_", 8));
+}
+
+/*
+ * Is `f` from rocprof-compute's sampling of instructions ("ps_file_results.json",
+ * "77_ps_file_results.json"), and `o` from its counters? Both executed the same program: its
+ * dispatches count once, and counters belong to those of `o`.
+ */
+static bool is_sampled_again(const struct rk_found *o, const struct rk_found *f)
+{
+	const char *name = rk_base_name(f->path), *at = strstr(name, "ps_file_");
+	size_t dir = (size_t)(name - f->path);
+
+	return at && (at == name || at[-1] == '_') && strlen(o->group) == dir &&
+	       !strncmp(o->group, f->path, dir);
+}
+
+/*
  * Does `o` make f's rows of table t redundant? A trace that rockit wrote into the folder, under any
  * name, was made from the other files there.
  */
@@ -118,6 +144,8 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 	}
 	if (is_table_of(o, f, t) || is_analysed_by(o, f))
 		return true;
+	if (t == RK_KERNELS && o->tables & RK_TABLE_BIT(t) && is_sampled_again(o, f))
+		return true;
 	if (!same_process(o, f))
 		return false;
 	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS))) {
@@ -129,6 +157,8 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 	}
 	if (!(o->tables & RK_TABLE_BIT(t)))
 		return false;
+	if (t == RK_COUNTERS && is_joined_from(o, f))
+		return true;
 	/* one program, executed once per counter file: each of them has all dispatches */
 	if (t == RK_KERNELS && precedence_of(o, t) == RK_PRECEDENCE_COUNTERS &&
 	    precedence_of(f, t) == RK_PRECEDENCE_COUNTERS) {

@@ -70,6 +70,31 @@ CREATE TABLE compute_dispatch (kernel_uuid INTEGER, dispatch_id INTEGER, gpu_id 
  start_timestamp INTEGER, end_timestamp INTEGER);
 INSERT INTO compute_dispatch VALUES(1,0,0,10,20);
 """
+COMPUTE2 = """
+CREATE TABLE compute_metadata (id INTEGER PRIMARY KEY, schema_version VARCHAR);
+INSERT INTO compute_metadata VALUES(1,'2.0.0');
+CREATE TABLE compute_workload (sys_info_extdata JSON, roofline_bench_extdata JSON);
+INSERT INTO compute_workload VALUES('{"num_memory_channels": 8}','{"HBMBw": 1.5, "L0Bw": 2}');
+CREATE TABLE compute_metric_definition (metric_uuid INTEGER PRIMARY KEY, metric_id VARCHAR,
+ name VARCHAR, unit VARCHAR);
+INSERT INTO compute_metric_definition VALUES(7,'2.1.0','VALU','%');
+CREATE TABLE compute_workload_metric_value (metric_uuid INTEGER, value_name VARCHAR, value FLOAT);
+INSERT INTO compute_workload_metric_value VALUES(7,'Avg',1.5);
+CREATE TABLE compute_kernel_metric_value (value_uuid INTEGER PRIMARY KEY, value FLOAT);
+INSERT INTO compute_kernel_metric_value VALUES(1,2);
+CREATE TABLE compute_instruction_line (instruction_uuid INTEGER PRIMARY KEY, kernel_uuid INTEGER,
+ comment TEXT, instruction TEXT);
+INSERT INTO compute_instruction_line VALUES(5,1,'a:3','s_nop');
+CREATE TABLE compute_pc_sample_state (pc_sample_state_uuid INTEGER PRIMARY KEY,
+ instruction_uuid INTEGER, total_count INTEGER, stall_count INTEGER);
+INSERT INTO compute_pc_sample_state VALUES(1,5,12,10);
+CREATE TABLE compute_pc_sample_stall_reason_type (
+ pc_sample_stall_reason_type_uuid INTEGER PRIMARY KEY, text VARCHAR);
+INSERT INTO compute_pc_sample_stall_reason_type VALUES(1,'W');
+CREATE TABLE compute_pc_sample_stall_reason (pc_sample_state_uuid INTEGER,
+ pc_sample_stall_reason_type_uuid INTEGER, count INTEGER);
+INSERT INTO compute_pc_sample_stall_reason VALUES(1,1,10);
+"""
 
 
 def database(path, sql):
@@ -155,7 +180,8 @@ def zstd_stored(data):
 
 def main():
     corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
-    for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE), ("rpd", RPD)):
+    for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE),
+                      ("compute2", COMPUTE2), ("rpd", RPD)):
         database(os.path.join(corpus, "nsys", name + ".db"), sql)
     for name, trace in (("plain", plain_trace()), ("interned", interned_trace()),
                         ("bundled", bundled_trace(0)), ("half_bundled", bundled_trace(2))):

@@ -114,6 +114,68 @@ TEST(an_integral_uses_its_own_pass_and_the_clocks_of_the_main_one)
 	ask_close(&a);
 }
 
+/* rocprof-compute 3.6: a file per replay, until its analysis joins them. */
+TEST(files_of_replays_are_passes_of_one_program)
+{
+	static const char *const names[][2] = {
+		{ "in/results_pmc_perf_0.csv", "in/results_pmc_perf_1.csv" },
+		{ "in/pmc_perf_0.csv", "in/results_SQC_DCACHE.csv" },
+	};
+	struct ask a;
+
+	for (size_t i = 0; i < 4; i++) {
+		ask_open(&a);
+		world_text(&a.w, "in/sysinfo.csv", SYSINFO);
+		world_text(&a.w, names[i % 2][0],
+			   LONG LONG_ROW(0, "SQ_WAVES", 64, 1000, 2000)
+				   LONG_ROW(1, "SQ_WAVES", 64, 5000, 6000));
+		world_text(&a.w, names[i % 2][1],
+			   LONG LONG_ROW(0, "TCC_HIT_sum", 30, 91000, 93000)
+				   LONG_ROW(0, "TCC_MISS_sum", 10, 91000, 93000)
+					   LONG_ROW(1, "TCC_HIT_sum", 30, 95000, 97000)
+						   LONG_ROW(1, "TCC_MISS_sum", 10, 95000, 97000));
+		if (i >= 2) /* the joined file is one more */
+			world_text(&a.w, "in/pmc_perf.csv",
+				   LONG LONG_ROW(0, "SQ_WAVES", 64, 1000, 2000) LONG_ROW(
+					   1, "SQ_WAVES", 64, 5000, 6000) LONG_ROW(0, "TCC_HIT_sum",
+										   30, 91000, 93000)
+					   LONG_ROW(0, "TCC_MISS_sum", 10, 91000, 93000) LONG_ROW(
+						   1, "TCC_HIT_sum", 30, 95000, 97000)
+						   LONG_ROW(1, "TCC_MISS_sum", 10, 95000, 97000));
+		if (ask(&a, "in", NULL)) {
+			CHECK_U64(a.m->dispatches, 2);
+			CHECK_NEAR(value_of(&a, "wavefronts")->avg, 64);
+			CHECK_NEAR(value_of(&a, "l2_hits")->avg, 30);
+			CHECK_NEAR(value_of(&a, "l2_hit_pct")->avg, 75);
+			CHECK_U64(value_of(&a, "l2_hit_pct")->dispatches, 2);
+		}
+		ask_close(&a);
+	}
+}
+
+/* It executes the program once more to sample instructions. */
+TEST(dispatches_of_sampled_instructions_are_not_counted_again)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/sysinfo.csv", SYSINFO);
+	world_text(&a.w, "in/pmc_perf.csv",
+		   LONG LONG_ROW(0, "SQ_WAVES", 64, 1000, 2000)
+			   LONG_ROW(1, "SQ_WAVES", 64, 5000, 6000));
+	world_text(&a.w, "in/77_ps_file_kernel_trace.csv",
+		   TRACE TRACE_ROW(1, "copy", 91000, 99000) TRACE_ROW(2, "copy", 191000, 199000));
+	if (ask(&a, "in", NULL)) {
+		CHECK_U64(a.m->dispatches, 2);
+		CHECK_I64(a.m->total_ns, 2000);
+	}
+	world_text(&a.w, "only/77_ps_file_kernel_trace.csv",
+		   TRACE TRACE_ROW(1, "copy", 91000, 99000));
+	if (ask(&a, "only", NULL))
+		CHECK_U64(a.m->dispatches, 1);
+	ask_close(&a);
+}
+
 TEST(channels_add_up_under_either_prefix)
 {
 	struct ask a;
