@@ -208,4 +208,17 @@ static inline const char *rk_copy_direction(const char *type)
 	return type;
 }
 
+/* The domain of the runtime whose calls begin like `word` ("hipMalloc"); NULL: none. */
+static inline const char *rk_runtime_domain(const char *word)
+{
+	static const char *const runtimes[][2] = { { "hip", "HIP_RUNTIME_API" },
+						   { "hsa", "HSA_CORE_API" },
+						   { "cu", "CUDA_RUNTIME_API" } };
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		if (!strncmp(word, runtimes[i][0], strlen(runtimes[i][0])))
+			return runtimes[i][1];
+	return NULL;
+}
+
 #endif

@@ -28,6 +28,7 @@
 	X(kineto_json)         \
 	X(rocprof_v1_json)     \
 	X(perfetto)            \
+	X(xplane)              \
 	X(rkraw)               \
 	X(sqlite_any)
 

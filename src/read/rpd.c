@@ -386,23 +386,6 @@ static const struct sql_column call_columns[A_NCOLUMNS] = {
 	[A_DOMAIN] = SQL_INT("domain_id", SQL_ALWAYS),
 };
 
-static const struct {
-	const char *prefix, *domain;
-} runtimes[] = {
-	{ "hip", "HIP_RUNTIME_API" },
-	{ "hsa", "HSA_CORE_API" },
-	{ "cu", "CUDA_RUNTIME_API" },
-};
-
-/* The domain of the runtime whose name begins like `word`; NULL: none. */
-static const char *runtime_of(const char *word)
-{
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
-		if (!strncmp(word, runtimes[i].prefix, strlen(runtimes[i].prefix)))
-			return runtimes[i].domain;
-	return NULL;
-}
-
 /*
  * A range of the user: text of roctx is in the arguments of UserMarker, and since schema 3 the
  * domain says whose a row is ("hip", "roctx", "torch").
@@ -411,7 +394,7 @@ static bool is_mark(struct sql_scan *s, const char **name, const char **domain)
 {
 	*name = name_text(s, rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_NAME), 0));
 	*domain = name_text(s, rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_DOMAIN), 0));
-	return !strcmp(*name, "UserMarker") || (**domain && !runtime_of(*domain));
+	return !strcmp(*name, "UserMarker") || (**domain && !rk_runtime_domain(*domain));
 }
 
 static int call_row(struct sql_scan *s, size_t row)
@@ -422,7 +405,7 @@ static int call_row(struct sql_scan *s, size_t row)
 		return 0;
 	rk_sql_put_times(s, row, RK_A_START, RK_A_DURATION, A_START, A_END);
 	rk_sql_put(s, RK_A_FUNCTION, row, rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_NAME), 0));
-	rk_sql_put_word(s, RK_A_DOMAIN, row, runtime_of(*domain ? domain : name));
+	rk_sql_put_word(s, RK_A_DOMAIN, row, rk_runtime_domain(*domain ? domain : name));
 	rk_sql_put(s, RK_A_CORRELATION, row, rk_sql_cell(s, A_ID));
 	rk_sql_put(s, RK_A_PID, row, rk_sql_cell(s, A_PID));
 	rk_sql_put(s, RK_A_TID, row, rk_sql_cell(s, A_TID));

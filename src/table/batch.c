@@ -64,6 +64,23 @@ bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 	return true;
 }
 
+int rk_builder_put(struct rk_builder *b, unsigned field, int64_t v)
+{
+	enum rk_type type = b->schema->fields[field].type;
+	bool fits = type != RK_I32 || v == (int32_t)v || v == RK_NONE;
+	void *col = rk_builder_column(b, field);
+
+	if (!col || ((v == RK_NONE || !fits) && !rk_builder_null(b, field, b->nrows)))
+		return RK_E_NOMEM;
+	if (v != RK_NONE && fits) {
+		if (type == RK_I64)
+			((int64_t *)col)[b->nrows] = v;
+		else
+			((uint32_t *)col)[b->nrows] = (uint32_t)v;
+	}
+	return !fits;
+}
+
 bool rk_builder_append(struct rk_builder *b, unsigned field, size_t at, const struct rk_column *c,
 		       size_t from, size_t n)
 {

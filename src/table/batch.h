@@ -64,6 +64,11 @@ void rk_builder_release(struct rk_builder *b);
 void *rk_builder_column(struct rk_builder *b, unsigned field);
 /* Marks one row null in a column that rk_builder_column created. False when out of memory. */
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row);
+/*
+ * Sets an integer or a name's id in row nrows; RK_NONE is null. Returns 0, 1 if it does not fit int32
+ * (the row is null), or RK_E_NOMEM.
+ */
+int rk_builder_put(struct rk_builder *b, unsigned field, int64_t v);
 static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field, size_t row)
 {
 	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the small databases and traces that fuzz_nsys and fuzz_perfetto begin with."""
+"""Makes the small databases and traces that fuzz_nsys, fuzz_perfetto and fuzz_xplane begin with."""
 import os
 import sqlite3
 import struct
@@ -178,6 +178,27 @@ def zstd_stored(data):
                      struct.pack("<I", 1 | len(data) << 3)[:3], data])
 
 
+def xplane():
+    def names(kind, texts):
+        return [(kind, message((1, i), (2, message((1, i), (2, t))))) for i, t in enumerate(texts, 1)]
+
+    stats = names(5, ("correlation_id", "kernel_details", "memcpy_details", "hlo_op", "hlo_module", "step_num",
+                      "device_vendor", "core_count", " grid:4,1,1 block:64,1,1 group_mem:16", "fusion.1"))
+    kernel = message((1, 1), (2, 2000499), (3, 3000001), (4, message((1, 1), (3, 9))), (4, message((1, 2), (7, 9))),
+                     (4, message((1, 4), (7, 10))), (4, message((1, 5), (5, "jit_step"))))
+    copy = message((1, 2), (2, 7000000), (3, 1000), (4, message((1, 3), (5, "kind:H size:64 dest:0"))))
+    call = message((1, 1), (2, 1000), (3, 500), (4, message((1, 1), (4, 9))))
+    step = message((1, 2), (2, 0), (3, 90000), (4, message((1, 6), (4, 1))))
+    stream = message((1, 17), (2, "Stream #17(Kernel)"), (3, 1000), (4, kernel), (4, copy))
+    thread = message((1, 5), (2, "Host Threads/583"), (3, 1000), (4, call), (4, step))
+    return message(
+        (1, message((2, "/host:metadata"), *names(4, ("jit_step(15)",)))),
+        (1, message((1, 1), (2, "/device:GPU:0"), (3, stream), *names(4, ("add.kd", "MemcpyH2D")), *stats,
+                    (6, message((1, 7), (5, "AMD"))), (6, message((1, 8), (3, 304))))),
+        (1, message((2, "/host:CPU"), (3, thread), *names(4, ("hipLaunchKernel", "train")), *stats)),
+        (4, "node7"))
+
+
 def main():
     corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
     for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE),
@@ -187,6 +208,8 @@ def main():
                         ("bundled", bundled_trace(0)), ("half_bundled", bundled_trace(2))):
         with open(os.path.join(corpus, "perfetto", name + ".pftrace"), "wb") as f:
             f.write(trace)
+    with open(os.path.join(corpus, "xplane", "small.xplane.pb"), "wb") as f:
+        f.write(xplane())
     return 0
 
 

@@ -2,7 +2,7 @@
 """Recordings of other tools agree with what independent readers found in them.
 
 ROCKIT_RECORDED_DATA names the folder; new_formats/ in it has the recordings, rpd_expected.json the
-results for databases of rocmProfileData. Skipped (77) without it. An argument is a part of a file
+results for databases of rocmProfileData, EXPECTED.json those for profiles of JAX. Skipped (77) without it. An argument is a part of a file
 name: only those are checked.
 """
 
@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,15 @@ def total(rows, column="duration_ns"):
 def same(what, got, want):
     if got != want:
         raise AssertionError(f"{what}: {got}, expected {want}")
+
+
+def clean(name):
+    return re.sub(r"(\.kd| \[clone \.kd\])$", "", name)
+
+
+def near(what, got_ns, want_ps, within_ns):
+    if abs(got_ns * 1000 - want_ps) > within_ns * 1000:
+        raise AssertionError(f"{what}: {got_ns} ns, expected {want_ps} ps")
 
 
 def rpd(path, want):
@@ -68,7 +78,29 @@ def rpd(path, want):
          want["ops"][1:3])
 
 
+def xplane(path, want):
+    """Each end of an event is rounded to the nearest nanosecond, so a sum is within a nanosecond per event."""
+    rows = [(row, row["kernel_name"], int(row["device_id"])) for row in table(path, "kernels")]
+    rows += [(row, "CopyDeviceToDevice", int(row["src_device"])) for row in table(path, "memcpy")]
+    same("events", len(rows), want["gpu_events"])
+    near("time", total([row for row, _, _ in rows]), want["gpu_ps"], len(rows))
+    for plane in want["planes"]:
+        if not plane["name"].startswith("/device:GPU:"):
+            continue
+        its = [row for row, _, device in rows if device == int(plane["name"].split(":")[-1])]
+        same(f"events of {plane['name']}", len(its), plane["events"])
+        near(f"time of {plane['name']}", total(its), plane["sum_duration_ps"], len(its))
+    for name, count, time in want["top_gpu_names"]:
+        its = [row for row, its_name, _ in rows if its_name == clean(name)]
+        same(f"calls of {name}", len(its), count)
+        near(f"time of {name}", total(its), time, count)
+    same("hosts", sorted({row["node"] for row, _, _ in rows}), want["hostnames"])
+
+
 def cases(folder):
+    for name, want in json.loads((folder / "EXPECTED.json").read_text()).items():
+        if name.endswith(".xplane.pb"):
+            yield xplane, folder / (name + ".gz"), want
     for name, want in json.loads((folder / "rpd_expected.json").read_text()).items():
         yield rpd, folder / (name + ".gz"), want
 

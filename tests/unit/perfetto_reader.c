@@ -6,56 +6,9 @@
 #include <zstd.h>
 
 #include "every_alloc.h"
+#include "pb_world.h"
 
 enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
-
-/* ---- a small writer ---- */
-
-static void put_varint(struct rk_bytes *b, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		rk_bytes_put_u8(b, (uint8_t)(v | 0x80));
-	rk_bytes_put_u8(b, (uint8_t)v);
-}
-
-static void put_int(struct rk_bytes *b, uint32_t field, uint64_t v)
-{
-	put_varint(b, (uint64_t)field << 3);
-	put_varint(b, v);
-}
-
-static void put_data(struct rk_bytes *b, uint32_t field, const void *p, size_t len)
-{
-	put_varint(b, (uint64_t)field << 3 | 2);
-	put_varint(b, len);
-	rk_bytes_put(b, p, len);
-}
-
-static void put_str(struct rk_bytes *b, uint32_t field, const char *s)
-{
-	put_data(b, field, s, strlen(s));
-}
-
-static void put_double(struct rk_bytes *b, uint32_t field, double d)
-{
-	put_varint(b, (uint64_t)field << 3 | 1);
-	rk_bytes_put(b, &d, sizeof(d));
-}
-
-/* Ends a message: its bytes become a field of `to`. */
-static void put_message(struct rk_bytes *to, uint32_t field, struct rk_bytes *m)
-{
-	put_data(to, field, m->data, m->len);
-	rk_bytes_release(m);
-}
-
-static struct rk_bytes message(void)
-{
-	struct rk_bytes b;
-
-	rk_bytes_init(&b, 64 << 20);
-	return b;
-}
 
 /* Packets under way: one track event with its annotations. */
 struct writer {

@@ -27,23 +27,13 @@ struct pf_rows {
 
 static void put(struct pf_rows *r, unsigned field, int64_t v)
 {
-	enum rk_type type = r->b.schema->fields[field].type;
-	size_t row = r->b.nrows;
-	void *col;
+	int rc = 0;
 
-	if (!(r->want >> field & 1))
-		return;
-	col = rk_builder_column(&r->b, field);
-	if (type == RK_I32 && v != RK_NONE && v != (int32_t)v) {
-		r->range++;
-		v = RK_NONE;
-	}
-	if (!col || (v == RK_NONE && !rk_builder_null(&r->b, field, row)))
+	if (r->want >> field & 1)
+		rc = rk_builder_put(&r->b, field, v);
+	if (rc < 0)
 		rk_fail_nomem(&r->error);
-	else if (v != RK_NONE && type == RK_I64)
-		((int64_t *)col)[row] = v;
-	else if (v != RK_NONE)
-		((uint32_t *)col)[row] = (uint32_t)v;
+	r->range += rc > 0;
 }
 
 static int64_t either(int64_t a, int64_t b)
