@@ -26,6 +26,8 @@
 	X(nvprof_csv)          \
 	X(rocprofv3_json)      \
 	X(kineto_json)         \
+	X(proton_trace)        \
+	X(proton_tree)         \
 	X(rocprof_v1_json)     \
 	X(perfetto)            \
 	X(xplane)              \

@@ -300,9 +300,10 @@ struct rk_context *rk_run_context(struct rk_run *run)
 
 const char *rk_run_stats_of(const struct rk_run *run)
 {
+	const uint32_t about = RK_TABLE_BIT(RK_AGENTS) | RK_TABLE_BIT(RK_PROCESSES);
 	const char *of = NULL;
 
-	if (rk_run_tables(run) != RK_TABLE_BIT(RK_STATS))
+	if ((rk_run_tables(run) & ~about) != RK_TABLE_BIT(RK_STATS))
 		return NULL;
 	for (size_t i = 0; i < run->nfound; i++) {
 		const char *its = run->found[i].stats_of;

@@ -7,7 +7,8 @@ enum { HEAD_BYTES = 64 << 10 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const char *const names[] = { "rocprofv3-json", "kineto-json", "rocprof-v1-json" };
+	static const char *const names[] = { "rocprofv3-json", "kineto-json", "rocprof-v1-json",
+					     "proton-tree", "proton-trace" };
 	size_t head = len < HEAD_BYTES ? len : HEAD_BYTES;
 	const char *path = fuzz_file(data, len);
 

@@ -2,7 +2,7 @@
 """Recordings of other tools agree with what independent readers found in them.
 
 ROCKIT_RECORDED_DATA names the folder; new_formats/ in it has the recordings, rpd_expected.json the
-results for databases of rocmProfileData, EXPECTED.json those for profiles of JAX. Skipped (77) without it. An argument is a part of a file
+results for databases of rocmProfileData, EXPECTED.json those for JAX and Proton. Skipped (77) without it. An argument is a part of a file
 name: only those are checked.
 """
 
@@ -97,10 +97,21 @@ def xplane(path, want):
     same("hosts", sorted({row["node"] for row, _, _ in rows}), want["hostnames"])
 
 
+def proton(path, want):
+    report = json.loads(rockit("report", "-f", "json", path))
+    same("time", sum(k["total_ns"] for k in report["kernels"]), want["sum_time_ns"])
+    rows = table(path, "stats")
+    same("nodes with a time", len(rows), want["leaves"])
+    same("devices", sorted(row["device_id"] for row in table(path, "agents")),
+         sorted(device for devices in want["devices"].values() for device in devices))
+
+
 def cases(folder):
     for name, want in json.loads((folder / "EXPECTED.json").read_text()).items():
         if name.endswith(".xplane.pb"):
             yield xplane, folder / (name + ".gz"), want
+        if name.startswith("proton_"):
+            yield proton, folder / name, want
     for name, want in json.loads((folder / "rpd_expected.json").read_text()).items():
         yield rpd, folder / (name + ".gz"), want
 

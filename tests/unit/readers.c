@@ -148,7 +148,7 @@ TEST(readers_declare_what_a_run_asks)
 		{ "parquet", RK_PRECEDENCE_PARQUET },      { "rocpd", RK_PRECEDENCE_ROCPD },
 		{ "rocprofv3-json", RK_PRECEDENCE_JSON },  { "kineto-json", RK_PRECEDENCE_JSON },
 		{ "rocprof-v1-json", RK_PRECEDENCE_JSON }, { "perfetto", RK_PRECEDENCE_PERFETTO },
-		{ "rocprof-v1-db", RK_PRECEDENCE_V1_DB },
+		{ "rocprof-v1-db", RK_PRECEDENCE_V1_DB },  { "proton-trace", RK_PRECEDENCE_JSON },
 	};
 	const struct rk_reader_ops *ops, *txt = rk_reader_by_name("rocprof-txt");
 	unsigned others = 0;

@@ -552,3 +552,12 @@ int rk_json_more(struct rk_json *j, struct rk_error *err)
 {
 	return next_byte(j, err);
 }
+
+int rk_json_again(struct rk_json *j, struct rk_error *err)
+{
+	int rc = next_byte(j, err);
+
+	if (rc > 0)
+		j->state = JSON_VALUE;
+	return rc;
+}

@@ -71,6 +71,8 @@ static int step(struct chrome_scan *s, struct rk_error *err)
 	struct rk_json_token tok;
 	int rc = 0, kind = rk_json_next(s->rows.json, &tok, err);
 
+	if (kind == RK_JSON_END && s->r->format->documents)
+		return rk_json_again(s->rows.json, err);
 	if (kind <= RK_JSON_END)
 		return kind;
 	if (kind == RK_JSON_ARRAY_END || kind == RK_JSON_OBJECT_END) {
