@@ -188,8 +188,11 @@ static int run(const struct settings *s, struct rk_session *session)
 	for (size_t i = 0; !s->common.quiet && i < n; i++)
 		say_note("run", lines[i]);
 	lines = rk_session_hazards(session, &n);
-	for (size_t i = 0; s->common.verbose && i < n; i++)
-		say_note("run", lines[i]);
+	for (size_t i = 0; !s->common.quiet && i < n; i++) {
+		snprintf(line, sizeof(line), "known problem of %s: %s",
+			 rk_session_planned(session)->tool, lines[i]);
+		say_note("run", line);
+	}
 
 	if (rk_session_run(session, &hooks, &did, &err) < 0) {
 		say_error("run", &err);

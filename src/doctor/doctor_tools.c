@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "doctor/doctor_impl.h"
+#include "tool/hazards.h"
 #include "tool/tool.h"
 
 /* ---- installed profilers ---- */
@@ -253,32 +254,45 @@ static void look_at_newer(struct rk_look *l)
 	}
 }
 
-static void look_at_chip(struct rk_look *l, const char *tool, struct rk_version v, const char *gfx)
+static void look_at_chip(struct rk_look *l, const char *tool, struct rk_version v, const char *gfx,
+			 const struct rk_machine *m)
 {
-	const struct rk_doctor_check *c;
-	const struct rk_hazard *h;
-	size_t at = 0, i;
+	const struct rk_hazard_case c = {
+		.tool = tool,
+		.version = v,
+		.arch = gfx,
+		.any = true,
+		.asks = m->wsl ? RK_CASE_WSL : 0,
+		.driver = m->driver,
+		.firmware = m->firmware,
+	};
+	const struct rk_doctor_check *checks;
+	struct rk_hazards found = { 0 };
+	size_t i;
 
-	while (!l->bad && (h = rk_hazards_next(tool, v, gfx, &at)) != NULL) {
-		/* A rule for every release and chip is a note; one for some of them, a warning. */
-		bool special = h->arch[0] || rk_version_known(h->from) ||
-			       rk_version_known(h->until);
-
+	l->bad |= rk_hazards_find(&c, &found, NULL) < 0;
+	for (const struct rk_hazard *h = found.v; !l->bad && h < found.v + found.n; h++) {
 		/* Several chips, or two names of one chip, may match the same rule. */
-		c = l->d->checks;
+		checks = l->d->checks;
 		for (i = 0; i < l->d->nchecks; i++)
-			if (strcmp(c[i].subject, tool) == 0 && strcmp(c[i].text, h->text) == 0)
+			if (strcmp(checks[i].subject, tool) == 0 &&
+			    strcmp(checks[i].text, h->text) == 0)
 				break;
 		/* The power level itself was checked for RDNA's counters (doctor_gpus.c). */
 		if (i < l->d->nchecks || strstr(h->text, "STABLE_STD"))
 			continue;
-		rk_look_say(l, "hazard", special ? RK_DOCTOR_WARN : RK_DOCTOR_INFO, tool, "%s",
+		/* A rule for every release and chip is a note; one for some of them, a warning. */
+		rk_look_say(l, "hazard", h->special ? RK_DOCTOR_WARN : RK_DOCTOR_INFO, tool, "%s",
 			    h->text);
 	}
+	rk_hazards_release(&found);
 }
 
 void rk_look_tools(struct rk_look *l)
 {
+	struct rk_machine machine;
+
+	l->bad |= rk_machine_read(l->root, &machine, NULL) < 0;
 	look_at_installed(l);
 	look_at_newer(l);
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
@@ -291,8 +305,8 @@ void rk_look_tools(struct rk_look *l)
 		if (!found || !found->usable || (old && found != rk_look_best(l)))
 			continue;
 		/* Rules for every chip come before rules for some chips. */
-		look_at_chip(l, name, release_of(found), "");
+		look_at_chip(l, name, release_of(found), "", &machine);
 		for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
-			look_at_chip(l, name, release_of(found), gpu->gfx);
+			look_at_chip(l, name, release_of(found), gpu->gfx, &machine);
 	}
 }

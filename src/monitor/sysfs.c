@@ -123,3 +123,33 @@ int rk_sysfs_list(const char *dir, struct rk_list *ret, struct rk_error *err)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_version);
 	return 0;
 }
+
+int rk_machine_read(const char *root, struct rk_machine *ret, struct rk_error *err)
+{
+	char dir[RK_SYSFS_PATH], path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
+	struct rk_list nodes = { 0 };
+	int rc;
+
+	*ret = (struct rk_machine){ .wsl = false };
+	rk_sysfs_path(path, root, "/sys/module/amdgpu/version");
+	rk_sysfs_read(path, ret->driver, sizeof(ret->driver));
+	rk_sysfs_path(path, root, "/dev/dxg");
+	ret->wsl = path[0] && access(path, F_OK) == 0;
+	rk_sysfs_path(dir, root, "/sys/class/kfd/kfd/topology/nodes");
+	rc = rk_sysfs_list(dir, &nodes, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < nodes.n; i++) {
+		uint64_t simds = 0, firmware = 0;
+
+		rk_sysfs_path(path, dir, "/%s/properties", nodes.v[i]);
+		if (!rk_sysfs_read(path, text, sizeof(text)) ||
+		    !rk_sysfs_value_u64(text, "simd_count", ' ', &simds) || !simds ||
+		    !rk_sysfs_value_u64(text, "fw_version", ' ', &firmware) || !firmware)
+			continue;
+		if (!ret->firmware || firmware < ret->firmware)
+			ret->firmware = firmware;
+	}
+	rk_list_release(&nodes);
+	return 0;
+}

@@ -32,6 +32,14 @@ bool rk_sysfs_u64(const char *dir, const char *name, uint64_t *ret);
 bool rk_sysfs_value(const char *text, const char *key, char sep, char *buf, size_t size);
 bool rk_sysfs_value_u64(const char *text, const char *key, char sep, uint64_t *ret);
 
+/* What known faults of profilers depend on. */
+struct rk_machine {
+	char driver[64];   /* version of amdgpu; "": unknown, as that of the kernel's own is */
+	uint64_t firmware; /* of the command processor, the oldest of all AMD GPUs; 0: unknown */
+	bool wsl;          /* Windows' subsystem for Linux */
+};
+int rk_machine_read(const char *root, struct rk_machine *ret, struct rk_error *err);
+
 /* The entries of a directory except hidden ones; "card9" before "card10". No directory: none. */
 int rk_sysfs_list(const char *dir, struct rk_list *ret, struct rk_error *err);
 

@@ -621,8 +621,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	if (p->redact)
 		rk_list_add(&p->notes, "--redact does not change the profiler's files in "
 				       "rocprof_raw: remove them before you share the run");
-	rc = plan_passes(p, err);
-	if (rc < 0)
+	if ((rc = plan_passes(p, err)) < 0 || (rc = rk_plan_hazards(p, err)) < 0)
 		return rc;
 	if (p->notes.bad || p->unset.bad || p->hazards.bad)
 		return rk_fail_nomem(err);

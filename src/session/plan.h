@@ -86,6 +86,10 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		   struct rk_error *err);
 void rk_request_release(struct rk_request *r);
+/* The known faults that the planned passes may meet. */
+int rk_plan_hazards(struct rk_plan *p, struct rk_error *err);
+/* Whether the process to attach to has loaded torch; false if that cannot be seen. (attach.c) */
+bool rk_attach_has_torch(const struct rk_plan *p);
 
 /* ---- the environment of a pass ---- */
 

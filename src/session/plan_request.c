@@ -7,12 +7,14 @@
 #include "base/words.h"
 #include "io/file.h"
 #include "monitor/sampler.h"
+#include "monitor/sysfs.h"
 #include "rockit/gpus.h"
 #include "rockit/monitor.h"
 #include "rockit/rockit.h"
 #include "rockit/tools.h"
 #include "session/library_trace.h"
 #include "session/plan.h"
+#include "tool/hazards.h"
 
 /* ---- the request ---- */
 
@@ -464,11 +466,9 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	const struct rk_tools_options where = { .root = opt->root };
-	const char *arch = p->arch_assumed ? "" : p->arch, *names[16] = { NULL };
+	const char *names[16] = { NULL };
 	struct rk_tools_found found = { 0 };
-	const struct rk_hazard *h;
 	struct rk_bytes path;
-	size_t at = 0;
 	int rc;
 
 	if (!is_auto(opt->tool) && !rk_tool_find(opt->tool)) {
@@ -483,9 +483,47 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 	rc = from_found(opt, p, &found, &path, err);
 	rk_tools_release(&found);
 	rk_bytes_release(&path);
+	return rc;
+}
+
+/* Python, or a launcher of Python programs. */
+static bool runs_python(const struct rk_list *command)
+{
+	const char *key = rk_launcher_key(command);
+
+	return command->n && (is_python(command->v[0]) || rk_is_python_script(command->v[0]) ||
+			      (key && !strcmp(key, "RANK")));
+}
+
+int rk_plan_hazards(struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_hazards found = { 0 };
+	struct rk_hazard_case c = {
+		.tool = p->tool->name,
+		.version = p->version,
+		.arch = p->arch_assumed ? "" : p->arch,
+		.asks = p->asks,
+	};
+	struct rk_machine machine;
+	int rc = rk_machine_read(p->root, &machine, err);
+
 	if (rc < 0)
 		return rc;
-	while ((h = rk_hazards_next(p->tool->name, p->version, arch, &at)) != NULL)
-		rk_list_add(&p->hazards, h->text);
-	return 0;
+	c.driver = machine.driver;
+	c.firmware = machine.firmware;
+	if (machine.wsl)
+		c.asks |= RK_CASE_WSL;
+	if (runs_python(&p->want.command))
+		c.asks |= RK_CASE_PYTHON;
+	if ((p->rank.rank >= 0 && p->rank.size != 1) || p->rank_key)
+		c.asks |= RK_CASE_JOB;
+	if (p->attach_pid && rk_attach_has_torch(p))
+		c.asks |= RK_CASE_TORCH;
+	for (size_t i = 0; i < p->npasses; i++)
+		c.traces |= p->passes[i].how.delivers;
+	rc = rk_hazards_find(&c, &found, err);
+	for (size_t i = 0; i < found.n; i++)
+		rk_list_add_once(&p->hazards, found.v[i].text);
+	rk_hazards_release(&found);
+	return rc;
 }

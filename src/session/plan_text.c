@@ -135,6 +135,11 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 		rk_put_plain(out, p->notes.v[i]);
 		rk_bytes_put_u8(out, '\n');
 	}
+	for (size_t i = 0; i < p->hazards.n; i++) {
+		rk_bytes_printf(out, "# known problem of %s: ", p->tool->name);
+		rk_put_plain(out, p->hazards.v[i]);
+		rk_bytes_put_u8(out, '\n');
+	}
 	for (size_t i = 0; i < p->npasses; i++)
 		put_pass(out, p, i);
 }

@@ -1,9 +1,8 @@
-/* version.h - releases of ROCm and of its profilers, and their known faults. */
+/* version.h - releases of ROCm and of its profilers. */
 #ifndef RK_VERSION_H
 #define RK_VERSION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* A ROCm release: 7.0.2 is { 7, 0, 2 }. All zero: not known, treated as the newest. */
 struct rk_version {
@@ -31,21 +30,5 @@ int rk_version_compare(struct rk_version a, struct rk_version b);
 bool rk_version_since(struct rk_version v, int major, int minor);
 bool rk_version_before(struct rk_version v, int major, int minor); /* the opposite */
 bool rk_version_known(struct rk_version v);
-
-/* A known fault of a tool, a release or a chip. Static. */
-struct rk_hazard {
-	const char *tool;              /* "rocprofv3", ... */
-	struct rk_version from, until; /* ROCm releases [from, until); zero: open */
-	const char *arch;              /* the beginning of the gfx target; "" for all */
-	const char *text;              /* what happens and what to do, in one line */
-};
-
-/*
- * The next hazard that applies at or after *at (start with 0; it is advanced), NULL at the end. An
- * unknown release gets only faults that are still open, an unknown or empty `arch` only those of all
- * chips.
- */
-const struct rk_hazard *rk_hazards_next(const char *tool, struct rk_version v, const char *arch,
-					size_t *at);
 
 #endif

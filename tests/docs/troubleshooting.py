@@ -5,6 +5,7 @@ Each heading of the third order has to be what some format string of the sources
 entry has an example, the example is typed, and prints the message of its heading.
 """
 import ast
+import json
 import os
 import pathlib
 import re
@@ -74,6 +75,8 @@ def formats():
                 pattern, fixed = pattern_of(literal)
                 if fixed >= FEWEST:
                     yield re.compile(pattern, re.S)
+    for row in json.loads((ROOT / "data/tools/hazards.json").read_text())["hazards"]:
+        yield re.compile(re.escape(": ".join(row[k] for k in ("symptom", "advice") if k in row)))
 
 
 def entries(text):
