@@ -17,7 +17,13 @@
 enum { STRINGS, ARGS, APIS, OPS, KERNELS, LITE_KERNELS, COPIES, LITE_COPIES, NDIMS };
 enum { API_PID, API_TID, API_NAME };
 enum { OP_NAME, OP_DEVICE };
-enum { KERNEL_GRID, KERNEL_BLOCK = KERNEL_GRID + 3, KERNEL_LDS = KERNEL_BLOCK + 3, KERNEL_SCRATCH };
+enum {
+	KERNEL_NAME,
+	KERNEL_GRID,
+	KERNEL_BLOCK = KERNEL_GRID + 3,
+	KERNEL_LDS = KERNEL_BLOCK + 3,
+	KERNEL_SCRATCH
+};
 enum { COPY_SIZE, COPY_WIDTH, COPY_HEIGHT, COPY_KIND };
 
 struct link {
@@ -30,6 +36,7 @@ struct rpd_scan {
 	struct rk_sqlite_cursor *links; /* rocpd_api_ops by op_id */
 	struct link last, now, next;
 	int64_t pid;      /* from the metadata; RK_NONE: calls have it */
+	bool items;       /* all grids are work-items */
 	uint64_t skipped; /* operations of unknown types */
 	char skipped_type[64];
 	uint64_t split; /* copies that are a part of a call's copy */
@@ -68,6 +75,36 @@ static int read_pid(struct rpd_scan *rs, struct rk_error *err)
 	return rk_sql_damage(r, &cause, rc, err);
 }
 
+/*
+ * With rocprofiler-sdk below it, the tracer writes what the packet has: work-items. Such files have
+ * words in their strings that the tracer uses only then.
+ */
+static int find_source(struct rpd_scan *rs, struct rk_error *err)
+{
+	static const char *const words[] = { "kfd_queue", "RocprofDataSource::", "MEMORY_COPY_" };
+	static const struct rk_sqlite_column column = { "string", RK_SQLITE_TEXT };
+	struct sql_reader *r = rs->sql.r;
+	const struct rk_sqlite_table *t = rk_sql_table(r, "rocpd_string", "");
+	struct rk_sqlite_cursor *c = NULL;
+	struct rk_error cause = { 0 };
+	int rc;
+
+	if (!t)
+		return 0;
+	rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause);
+	while (rc == 0 && !rs->items && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
+		size_t len;
+		const char *text = rk_sqlite_text(c, 0, &len);
+
+		rc = 0;
+		for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+			rs->items |= len >= strlen(words[i]) &&
+				     !memcmp(text, words[i], strlen(words[i]));
+	}
+	rk_sqlite_cursor_close(c);
+	return rk_sql_damage(r, &cause, rc, err);
+}
+
 static void step_link(struct rpd_scan *rs)
 {
 	struct rk_error *cause = &rs->sql.cause;
@@ -100,8 +137,9 @@ static void enter(struct rpd_scan *rs)
 
 	rs->entered = true;
 	rs->pid = RK_NONE;
+	rs->items = false;
 	rs->last = rs->now = rs->next = (struct link){ RK_NONE, RK_NONE };
-	if (read_pid(rs, err) < 0 || !t ||
+	if (read_pid(rs, err) < 0 || find_source(rs, err) < 0 || !t ||
 	    rk_sql_open_in_order(r, t, columns, 2, 0, &rs->links, err) < 0)
 		return;
 	step_link(rs);
@@ -118,6 +156,12 @@ static int64_t call_of(struct sql_scan *s, int64_t op)
 	while (!s->error.code && rs->now.op < op && (rs->links || rs->next.op != RK_NONE))
 		step_link(rs);
 	return op != RK_NONE && rs->now.op == op ? rs->now.api : RK_NONE;
+}
+
+/* Did the call start several operations? Valid after call_of. */
+static bool is_shared(const struct rpd_scan *rs, int64_t api)
+{
+	return api != RK_NONE && (rs->last.api == api || rs->next.api == api);
 }
 
 static int64_t pid_of_call(struct sql_scan *s, int64_t api)
@@ -160,7 +204,7 @@ static const struct sql_column kernel_columns[O_NCOLUMNS] = {
 	[O_QUEUE] = SQL_INT("queueId", SQL_BIT(RK_K_QUEUE) | SQL_BIT(RK_K_STREAM)),
 	[O_START] = SQL_INT("start", SQL_BIT(RK_K_START) | SQL_BIT(RK_K_DURATION)),
 	[O_END] = SQL_INT("end", SQL_BIT(RK_K_DURATION)),
-	[O_NAME] = SQL_INT("description_id", SQL_BIT(RK_K_NAME)),
+	[O_NAME] = SQL_INT("description_id", SQL_BIT(RK_K_NAME) | LAUNCH),
 	[O_TYPE] = SQL_INT("opType_id", SQL_ALWAYS),
 	[O_LAUNCH] = SQL_TEXT("completionSignal", LAUNCH),
 };
@@ -215,14 +259,20 @@ static bool counts_items(const char *call)
 
 static void find_launch(struct sql_scan *s, int64_t api, struct launch *ret)
 {
+	const struct rpd_scan *rs = (struct rpd_scan *)s;
 	unsigned dim = rk_sql_resolve(s, KERNELS, api, KERNEL_BLOCK) != RK_NONE ? KERNELS :
 										  LITE_KERNELS;
 	const char *call =
 		name_text(s, rk_sql_resolve(s, STRINGS, rk_sql_resolve(s, APIS, api, API_NAME), 0));
-	bool blocks = counts_blocks(call), items = counts_items(call);
+	bool items = rs->items || counts_items(call), blocks = !items && counts_blocks(call);
 	size_t len = 0;
 	const char *text = rk_sqlite_text(s->c, O_LAUNCH, &len);
 
+	/* of several kernels of a call, such as a graph's, only one has its launch recorded */
+	if (is_shared(rs, api) &&
+	    rk_sql_resolve(s, STRINGS, rk_sql_cell(s, O_NAME), 0) !=
+		    rk_sql_resolve(s, STRINGS, rk_sql_resolve(s, dim, api, KERNEL_NAME), 0))
+		api = RK_NONE;
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t grid = rk_sql_resolve(s, dim, api, KERNEL_GRID + i);
 
@@ -327,7 +377,7 @@ static int64_t copy_bytes(struct sql_scan *s, int64_t api)
 	if (bytes == RK_NONE && width > 0 && height > 0 &&
 	    __builtin_mul_overflow(width, height, &bytes))
 		bytes = RK_NONE;
-	if (bytes != RK_NONE && (rs->last.api == api || rs->next.api == api)) {
+	if (bytes != RK_NONE && is_shared(rs, api)) {
 		rs->split++;
 		return RK_NONE;
 	}
@@ -342,6 +392,7 @@ static int copy_row(struct sql_scan *s, size_t row)
 					     "MEMORY_COPY_DEVICE_TO_DEVICE" }; /* hipMemcpyKind */
 	int64_t api, kind, device = rk_sql_cell(s, O_DEVICE);
 	const char *type, *direction;
+	bool long_word, from;
 
 	if (op_kind(s) != OP_COPY)
 		return 0;
@@ -353,10 +404,12 @@ static int copy_row(struct sql_scan *s, size_t row)
 		direction = kinds[kind];
 	rk_sql_put_times(s, row, RK_C_START, RK_C_DURATION, O_START, O_END);
 	rk_sql_put_word(s, RK_C_DIRECTION, row, direction);
-	/* a source that already uses the long words writes device 0 everywhere */
-	if (direction == type)
-		device = strncmp(type, "MEMORY_COPY_", 12) ? device : RK_NONE;
-	rk_sql_put(s, RK_C_SRC, row, strstr(direction, "_DEVICE_TO_") ? device : RK_NONE);
+	/* a tracer that uses the long words knows one device: 0 before schema 3, later the target */
+	long_word = direction == type && !strncmp(type, "MEMORY_COPY_", 12);
+	if (long_word && !rk_sql_table(s->r, "rocpd_ustring", ""))
+		device = RK_NONE;
+	from = strstr(direction, "_DEVICE_TO_") && !(long_word && strstr(direction, "_TO_DEVICE"));
+	rk_sql_put(s, RK_C_SRC, row, from ? device : RK_NONE);
 	rk_sql_put(s, RK_C_DST, row,
 		   strstr(direction, "_TO_DEVICE") || !strncmp(type, "Fill", 4) ? device : RK_NONE);
 	rk_sql_put(s, RK_C_STREAM, row, rk_sql_cell(s, O_QUEUE));
@@ -388,13 +441,16 @@ static const struct sql_column call_columns[A_NCOLUMNS] = {
 
 /*
  * A range of the user: text of roctx is in the arguments of UserMarker, and since schema 3 the
- * domain says whose a row is ("hip", "roctx", "torch").
+ * domain says whose a row is ("hip", "roctx", "torch"; "rpd_tracer" and "scratch" are the tracer's).
  */
 static bool is_mark(struct sql_scan *s, const char **name, const char **domain)
 {
 	*name = name_text(s, rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_NAME), 0));
 	*domain = name_text(s, rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_DOMAIN), 0));
-	return !strcmp(*name, "UserMarker") || (**domain && !rk_runtime_domain(*domain));
+	if (!strcmp(*name, "UserMarker"))
+		return true;
+	return **domain && !rk_runtime_domain(*domain) && strcmp(*domain, "rpd_tracer") &&
+	       strcmp(*domain, "scratch");
 }
 
 static int call_row(struct sql_scan *s, size_t row)
@@ -592,9 +648,10 @@ static void leave(struct sql_scan *s)
 	{                            \
 		name, RK_SQLITE_TEXT \
 	}
-#define KERNEL_COLUMNS                                                                  \
-	INT("gridX"), INT("gridY"), INT("gridZ"), INT("workgroupX"), INT("workgroupY"), \
-		INT("workgroupZ"), INT("groupSegmentSize"), INT("privateSegmentSize")
+#define KERNEL_COLUMNS                                                                     \
+	INT("kernelName_id"), INT("gridX"), INT("gridY"), INT("gridZ"), INT("workgroupX"), \
+		INT("workgroupY"), INT("workgroupZ"), INT("groupSegmentSize"),             \
+		INT("privateSegmentSize")
 #define COPY_COLUMNS TEXT("size"), TEXT("width"), TEXT("height"), INT("kind")
 
 static const struct sql_dim_def dims[NDIMS] = {
@@ -602,8 +659,8 @@ static const struct sql_dim_def dims[NDIMS] = {
 	[ARGS] = { "rocpd_ustring", 1, { INT("id"), TEXT("string") } },
 	[APIS] = { "rocpd_api", 3, { INT("id"), INT("pid"), INT("tid"), INT("apiName_id") } },
 	[OPS] = { "rocpd_op", 2, { INT("id"), INT("description_id"), INT("gpuId") } },
-	[KERNELS] = { "rocpd_kernelapi", 8, { INT("api_ptr_id"), KERNEL_COLUMNS } },
-	[LITE_KERNELS] = { "rocpd_kernelapi", 8, { INT("api_id"), KERNEL_COLUMNS } },
+	[KERNELS] = { "rocpd_kernelapi", 9, { INT("api_ptr_id"), KERNEL_COLUMNS } },
+	[LITE_KERNELS] = { "rocpd_kernelapi", 9, { INT("api_id"), KERNEL_COLUMNS } },
 	[COPIES] = { "rocpd_copyapi", 4, { INT("api_ptr_id"), COPY_COLUMNS } },
 	[LITE_COPIES] = { "rocpd_copyapi", 4, { INT("api_id"), COPY_COLUMNS } },
 };

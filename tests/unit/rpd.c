@@ -156,6 +156,8 @@ TEST(rpd_schema_3_has_domains_texts_and_counters)
 	fixture_sql(&f,
 		    "%s;%s;%s;ALTER TABLE rocpd_api ADD COLUMN domain_id INTEGER;"
 		    "UPDATE rocpd_api SET domain_id=19;"
+		    "UPDATE rocpd_api SET domain_id=23 WHERE id=8;"
+		    "INSERT INTO rocpd_string VALUES(23,'rpd_tracer');"
 		    "INSERT INTO rocpd_api VALUES(20,70,71,1,2,20,1,18),(21,70,71,3,4,11,501,18);"
 		    "CREATE TABLE rocpd_ustring (id INTEGER PRIMARY KEY, string TEXT);"
 		    "INSERT INTO rocpd_ustring VALUES(12,'other'),(501,'unique');"
@@ -172,6 +174,28 @@ TEST(rpd_schema_3_has_domains_texts_and_counters)
 	      "pid=70\n"
 	      "dispatch_id=4294967298|kernel_name=mulled|counter=SQ_WAVES|value=8.5|device_id=2|"
 	      "pid=70\n");
+	fixture_end(&f);
+}
+
+TEST(rpd_grids_are_work_items_when_rocprofiler_wrote_them)
+{
+	struct fixture f;
+
+	fixture_begin(&f);
+	fixture_sql(&f,
+		    "%s;%s;%s;CREATE TABLE rocpd_ustring (id INTEGER PRIMARY KEY, string TEXT);"
+		    "INSERT INTO rocpd_string VALUES(30,'kfd_queue'),"
+		    "(31,'MEMORY_COPY_DEVICE_TO_DEVICE');"
+		    "UPDATE rocpd_op SET opType_id=31 WHERE id=4294967300;"
+		    /* call 1 also starts the kernel 'mulled', whose launch is not recorded */
+		    "UPDATE rocpd_api_ops SET api_id=1 WHERE api_id=2",
+		    strings, ops, calls);
+	fixture_close(&f);
+	dumps(&f, RK_KERNELS, SQL_BIT(RK_K_NAME) | SQL_BIT(RK_K_GRID_X) | SQL_BIT(RK_K_ITEMS_X),
+	      "kernel_name=_Z3addv|grid_x=1|grid_items_x=4\nkernel_name=mulled\nkernel_name=node\n"
+	      "kernel_name=node|grid_x=2|grid_items_x=8\n");
+	dumps(&f, RK_MEMCPY, SQL_BIT(RK_C_SRC) | SQL_BIT(RK_C_DST),
+	      "dst_device=2\ndst_device=2\ndst_device=2\nsrc_device=3\n");
 	fixture_end(&f);
 }
 
