@@ -70,7 +70,8 @@ function drawPoints(x, y, points) {
 
 function describe(p) {
 	return `${shortened(p.kernel.name, 160)}: ${digits(p.y)} GFLOP/s at ${digits(p.x)} FLOP per byte, ` +
-		`${duration(p.kernel.total_ns)}, ${p.kernel.verdict}`;
+		`${duration(p.kernel.total_ns)}, ${p.kernel.verdict}` +
+		(p.kernel.roofline.uncounted ? `; not all ${p.kernel.roofline.uncounted} operations were counted` : "");
 }
 
 function drawRoof(metrics, level) {
@@ -97,6 +98,9 @@ export function roofline(metrics) {
 	const choose = element("select", { "aria-label": "Memory level",
 		onchange: () => stage.replaceChildren(drawRoof(metrics, choose.value)) },
 	...levels.map((l) => element("option", { value: l }, l)));
+	const low = metrics.kernels.some((k) => k.roofline?.uncounted);
 	return element("div", {}, element("div", { class: "tools" }, choose), stage,
+		low ? element("p", { class: "note" }, "Not all operations were counted: some kernels are higher and " +
+			"further to the right than drawn. Collect them with: rockit run -p roofline") : null,
 		known ? null : element("p", { class: "note" }, "The peaks of this GPU are unknown, so there are no ceilings."));
 }

@@ -73,7 +73,12 @@ struct rk_roof_point {
 	double intensity[RK_NLEVELS];  /* FLOP per byte of that level */
 	double attainable[RK_NLEVELS]; /* min(pipe, intensity * bandwidth), achievable values */
 	double percent[RK_NLEVELS];    /* rate as a percentage of attainable */
-	uint64_t reserved[4];          /* 0 */
+	/*
+	 * Operations that the chip can count but the run did not: "matrix", "vector", "vector and
+	 * matrix"; rate and intensity are too low by them. NULL: none, or the kernel has none.
+	 */
+	const char *uncounted;
+	uint64_t reserved[3]; /* 0 */
 };
 
 /* One number that led to a verdict. */

@@ -258,6 +258,7 @@ static void put_ceiling(struct rk_bytes *out, const struct rk_ceiling *c, const 
 
 static void put_legend(const struct plot *t)
 {
+	static const char *const kinds[] = { "matrix", "vector", "vector and matrix" };
 	struct rk_page *page = &t->p->page;
 
 	rk_page_paint(page, RK_BOLD);
@@ -282,8 +283,27 @@ static void put_legend(const struct plot *t)
 		else
 			rk_bytes_puts(&page->cell, "-");
 		rk_page_right(page, 6);
-		rk_bytes_printf(page->out, "  %-12s", r->pipe && r->pipe[0] ? r->pipe : "-");
+		rk_bytes_printf(page->out, "%s%-12s", r->uncounted ? " *" : "  ",
+				r->pipe && r->pipe[0] ? r->pipe : "-");
 		rk_page_rest(page, k->name[0] ? k->name : "(no name)", 2 + 10 * 3 + 7 + 14 + 2);
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t n = 0;
+
+		for (size_t at = 0; at < marks(t->p); at++) {
+			const struct rk_roof_point *r = &t->p->m->kernels[at].roof;
+
+			if (!is_placed(r, t->level) || !r->uncounted ||
+			    strcmp(r->uncounted, kinds[i]) != 0)
+				continue;
+			rk_bytes_printf(page->out, "%s %c", n++ ? "," : " *", (int)('a' + at));
+		}
+		if (n)
+			rk_bytes_printf(page->out,
+					": not all %s operations were counted, so the true place "
+					"is higher and to the right\n"
+					"   collect them: rockit run -p roofline -- PROGRAM\n",
+					kinds[i]);
 	}
 }
 

@@ -106,6 +106,7 @@ static void put_kernel(struct rk_json_out *j, const struct rk_metrics *m,
 		rk_json_object_flat(j, "roofline");
 		rk_json_real(j, "rate", r->rate);
 		rk_json_text(j, "pipe", rk_text_or_null(r->pipe));
+		rk_json_text(j, "uncounted", rk_text_or_null(r->uncounted));
 		rk_json_object(j, "levels");
 		for (int l = 0; l < RK_NLEVELS; l++) {
 			rk_json_object(j, rk_level_name(m->ndevices ? m->devices : NULL,

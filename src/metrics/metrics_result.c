@@ -120,6 +120,30 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	}
 }
 
+/* Which operations of the kernel were not counted, as in rk_roof_point. */
+static const char *find_uncounted(const struct rk_metric_plan *p, const struct roof *r,
+				  const struct rk_roof_kernel *roof,
+				  const struct rk_metric_kernel *k)
+{
+	bool vector = false, matrix = false;
+
+	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
+		if (!isnan(roof->flops[i]) || !p->countable[RK_TOTAL_OPS + i] ||
+		    !rk_roof_find(r->ceilings, r->n, rk_roof_pipes[i]))
+			continue;
+		if (rk_roof_pipes[i][0] == 'm')
+			matrix = true;
+		else
+			vector = true;
+	}
+	/* other counters may say that it has no matrix instructions */
+	if (value(k, "inst_mfma") == 0 || value(k, "mfma_busy_pct") == 0)
+		matrix = false;
+	if (matrix)
+		return vector ? "vector and matrix" : "matrix";
+	return vector ? "vector" : NULL;
+}
+
 /*
  * Fills k->roof and k->verdict from k->metrics. Returns the largest share of a peak if it is above
  * what can be, else NaN.
@@ -176,8 +200,12 @@ static double judge(const struct rk_metric_work *w, const struct roof *r,
 	fill_rates(r, &roof, k, &f);
 	fill_traffic(k, &f);
 	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);
+	k->roof.uncounted = find_uncounted(w->plans[g->kind], r, &roof, k);
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
 	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / level_ceiling(r, RK_LEVEL_HBM) : NAN;
+	/* uncounted operations can only move it to the right */
+	if (k->roof.uncounted && f.intensity <= f.ridge)
+		f.intensity = NAN;
 	rk_verdict_judge(&f, &k->verdict);
 	/* we have no counters for another vendor's device */
 	if (!*d->arch && *d->product)

@@ -195,6 +195,43 @@ TEST(a_target_without_a_description_is_judged_as_its_usual_product)
 	}
 }
 
+#define F32(n)                                                                                   \
+	"SQ_INSTS_VALU_ADD_F32,SQ_INSTS_VALU_MUL_F32,SQ_INSTS_VALU_TRANS_F32,SQ_INSTS_VALU_FMA_" \
+	"F32,TCC_EA_RDREQ_sum,TCC_EA_RDREQ_32B_sum,TCC_EA_WRREQ_sum,TCC_EA_WRREQ_64B_sum" n
+
+/* A matrix kernel of which only vector operations were counted is drawn too low. */
+TEST(a_place_in_the_roofline_says_which_operations_were_not_counted)
+{
+	struct rk_metrics_look look = { .look.format = RK_REPORT_TEXT };
+	struct rk_error err = { 0 };
+	struct ask a;
+	char *text = NULL;
+	size_t len;
+
+	ask_open(&a);
+	world_text(&a.w, "in/sysinfo.csv", SYSINFO);
+	world_text(&a.w, "in/pmc_perf.csv",
+		   WIDE F32() TIMES ROW(0, "gemm") "10,10,0,40,1000,0,100,100,5000,25000\n");
+	if (ask(&a, "in", NULL)) {
+		const struct rk_metric_kernel *k = kernel_of(&a, "gemm");
+
+		CHECK_STR(k->roof.uncounted, "vector and matrix");
+		/* far below the ridge only because the rest is missing */
+		CHECK_STR(k->verdict.name, "mixed");
+		CHECK_I64(rk_metrics_render(a.m, &look, &text, &len, &err), 0);
+		CHECK(text && strstr(text, " * a: not all vector and matrix operations were "
+					   "counted, so the true place is higher") != NULL);
+		rk_text_free(text);
+	}
+	/* no matrix instruction was executed */
+	world_text(&a.w, "in/pmc_perf.csv",
+		   WIDE F32(",SQ_INSTS_MFMA,SQ_INSTS_VALU")
+			   TIMES ROW(0, "gemm") "10,10,0,40,1000,0,100,100,0,60,5000,25000\n");
+	if (ask(&a, "in", NULL))
+		CHECK_STR(kernel_of(&a, "gemm")->roof.uncounted, "vector");
+	ask_close(&a);
+}
+
 TEST(more_arithmetic_than_the_chip_can_do_is_a_doubt)
 {
 	struct ask a;

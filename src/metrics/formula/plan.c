@@ -325,6 +325,8 @@ static int add_totals(struct work *w, struct rk_error *err)
 		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0],
 			 strrchr(rk_roof_pipes[i], ' ') + 1);
 		e.name = name;
+		w->plan->countable[RK_TOTAL_OPS + i] =
+			rk_metric_term_for(w->lookup.set, name, w->plan->device.arch);
 		rc = add_maybe(w, &e, &totals[RK_TOTAL_OPS + i], err);
 		if (rc < 0)
 			return rc;

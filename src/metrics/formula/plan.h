@@ -64,6 +64,7 @@ struct rk_metric_plan {
 	size_t nabsent;
 	struct rk_metric_bound *checks; /* one per check of the set */
 	unsigned totals[RK_NTOTALS];    /* results or RK_NO_RESULT */
+	bool countable[RK_NTOTALS];     /* the chip has counters of it */
 };
 
 /* `set`, `names` and `inputs` must outlive the plan, which adds its inputs to `inputs`. */
