@@ -445,7 +445,8 @@ static int step(struct walk *w, bool index, use_fn *use, struct rk_error *err)
 		w->line = w->next_line++;
 		if (w->line == MAX_LINES)
 			warn(r, "name-limit", "too many lines; the rest is skipped");
-		if (w->line >= MAX_LINES)
+		/* a file that grows has lines and planes that the first pass did not see */
+		if (w->line >= MAX_LINES || (!index && w->line >= r->nlines))
 			return skip(w, f.len, err);
 		w->line_end = w->file.offset + f.len;
 		return index ? add_line(r, err) : 0;
@@ -454,7 +455,7 @@ static int step(struct walk *w, bool index, use_fn *use, struct rk_error *err)
 		w->plane = w->next_plane++;
 		if (w->plane == MAX_PLANES)
 			warn(r, "name-limit", "too many planes; the rest is skipped");
-		if (w->plane >= MAX_PLANES)
+		if (w->plane >= MAX_PLANES || (!index && w->plane >= r->nplanes))
 			return skip(w, f.len, err);
 		w->plane_end = w->file.offset + f.len;
 		return index ? add_plane(r, err) : 0;
@@ -732,19 +733,25 @@ static void add_row(struct xplane_source *s, const struct event *e)
 	s->b.nrows++;
 }
 
+/* May the current line have rows of the table? */
+static bool has_rows(const struct xplane_source *s)
+{
+	const struct walk *w = &s->walk;
+	enum plane_kind kind = w->r->planes[w->plane].kind;
+
+	if (kind == PLANE_GPU)
+		return w->r->lines[w->line].stream && s->table != RK_API;
+	return kind == PLANE_HOST && (s->table == RK_API || s->table == RK_MARKERS);
+}
+
 static int use_event(struct walk *w, const struct rk_pb_field *f, struct rk_error *err)
 {
 	struct xplane_source *s = w->arg;
-	const struct plane *p = &w->r->planes[w->plane];
-	bool gpu = p->kind == PLANE_GPU;
 	struct rk_cursor c;
 	struct event e;
 	int rc;
 
-	/* a line without rows of this table is skipped as a whole */
-	if (w->line_end &&
-	    (gpu ? !w->r->lines[w->line].stream || s->table == RK_API :
-		   p->kind != PLANE_HOST || s->table == RK_KERNELS || s->table == RK_MEMCPY))
+	if (w->line_end && !has_rows(s))
 		return skip(w, w->line_end - w->file.offset, err);
 	if (!w->line_end || f->number != LINE_EVENT)
 		return skip(w, f->len, err);

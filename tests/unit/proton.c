@@ -147,6 +147,16 @@ TEST(proton_trace_may_have_a_document_for_each_stream)
 		 "");
 }
 
+TEST(proton_trace_with_junk_behind_it_is_read)
+{
+	reads_as("{\"displayTimeUnit\":\"us\",\"traceEvents\":[" EVENT("kernel", "a", "0", "1",
+								       "2") "]}\n}",
+		 RK_KERNELS,
+		 "kernel_name=a|start_ns=1000|duration_ns=2000|stream_id=0|source=proton-trace|"
+		 "clock=unknown\n",
+		 "second-document:1 ");
+}
+
 TEST(proton_files_and_other_json_are_not_confused)
 {
 	static const char *const others[] = {

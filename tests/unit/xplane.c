@@ -340,6 +340,36 @@ TEST(xplane_file_cut_at_any_byte_gives_what_is_there)
 	rk_bytes_release(&s);
 }
 
+TEST(xplane_file_that_grows_after_it_was_opened_is_safe)
+{
+	struct rk_bytes s = usual("AMD", NULL), more = message(), p = plane("/device:GPU:4"), l;
+	struct rk_reader *r = NULL;
+	struct rk_source *rows = NULL;
+	struct world w;
+	const char *path;
+
+	for (int i = 0; i < 100; i++) {
+		struct rk_bytes e = event(1, 1000, 1000);
+
+		l = line(1, "Stream #1", 0);
+		put_message(&l, 4, &e);
+		put_message(&p, 3, &l);
+	}
+	world_open(&w, 1);
+	path = world_file(&w, "a.pb", s.data, s.len);
+	CHECK_I64(rk_reader_open(path, &w.ctx, &r, &w.err), 0);
+	put_message(&more, 1, &p);
+	rk_bytes_put(&s, more.data, more.len);
+	rk_bytes_puts(&s, "\x0a\x02\x08\x01\x0a\x02\x08\x01");
+	world_file(&w, "a.pb", s.data, s.len);
+	CHECK_I64(r->ops->scan(r, RK_KERNELS, BIT(RK_K_START), &rows, &w.err), 0);
+	CHECK_STR(world_drain(&w, rows), "start_ns=3000\n");
+	rk_reader_close(r);
+	world_close(&w);
+	rk_bytes_release(&more);
+	rk_bytes_release(&s);
+}
+
 TEST(xplane_and_other_protobuf_files_are_not_confused)
 {
 	static const char text[] = "\x0a\x05hello",

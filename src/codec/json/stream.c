@@ -557,7 +557,10 @@ int rk_json_again(struct rk_json *j, struct rk_error *err)
 {
 	int rc = next_byte(j, err);
 
-	if (rc > 0)
-		j->state = JSON_VALUE;
-	return rc;
+	if (rc <= 0)
+		return rc;
+	if (*j->pos != '{' && *j->pos != '[')
+		return 0;
+	j->state = JSON_VALUE;
+	return 1;
 }

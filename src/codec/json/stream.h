@@ -74,7 +74,9 @@ bool rk_json_truncated(const struct rk_json *j);
 /* After RK_JSON_END: 1 if more than white space follows (at rk_json_offset), else 0; < 0: error. */
 int rk_json_more(struct rk_json *j, struct rk_error *err);
 
-/* After RK_JSON_END: 1 if another document follows, which is read next, else 0; < 0: error. */
+/*
+ * After RK_JSON_END: 1 if another object or array follows, which is read next, else 0; < 0: error.
+ */
 int rk_json_again(struct rk_json *j, struct rk_error *err);
 
 #endif
