@@ -77,6 +77,39 @@ for version in VERSIONS:
     test(joined)
 
 
+@test
+def kernel_replay_runs_the_program_once_and_counts_each_dispatch_once(place):
+    place.rocm("10.1")
+    names = ["TCC_HIT_sum", "TCC_MISS_sum", "TCC_READ_sum", "TCC_WRITE_sum", "TCC_ATOMIC_sum", "SQ_WAVES"]
+    run = place.run("-c", ",".join(names), "--replay", "kernel")
+    assert run.status == 0 and run.out == "out\n", run.err
+    did, = run.json["passes"]
+    assert len(did["groups"]) > 1 and {c for g in did["groups"] for c in g} == set(names), did
+    assert run.report()["kernel_rows"] == KERNELS, run.err
+    rows = kernel_rows(place, run)
+    assert len(rows) == KERNELS
+    for number, row in enumerate(rows, 1):
+        for counter in names:
+            assert row[counter] == 1000 * number + len(counter), (number, row)
+    # with a trace it is one more run, and the times are the trace's
+    run = place.run("-t", "kernel", "-c", ",".join(names), "--replay", "kernel", name="both")
+    assert len(run.json["passes"]) == 2 and run.out == "out\n" * 2, run.err
+    assert len(kernel_rows(place, run)) == KERNELS
+    assert sorted(run.ledger["delivered"]["counters"]) == sorted(names), run.ledger
+
+
+@test
+def the_options_of_newer_releases_are_accepted_by_them(place):
+    place.rocm("10.1")
+    asked = (("-t", "kernel,kfd,ompt,graph,rocshmem,hipfile,rocdecode"), ("-t", "kernel,rocjpeg"),
+             ("-t", "kernel", "--delay", "1", "--duration", "5"), ("-t", "kernel", "--delay", "1"),
+             ("--spm", "SQ_WAVES,GRBM_COUNT"), ("-t", "kernel", "--range", "step"))
+    for number, words in enumerate(asked):
+        run = place.run(*words, name=f"r{number}")
+        assert run.status == 0, (words, run.err)
+        assert run.report()["kernel_rows"] == KERNELS, (words, run.err)
+
+
 def legacy(tool, kernels):
     """Presets under a tool that knows no `--`, in three releases."""
     def check(place):

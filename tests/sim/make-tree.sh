@@ -45,6 +45,8 @@ case $at in
 602) sdk=0.4.0 ;;
 603) sdk=0.5.0 ;;
 604) sdk=0.6.0 ;;
+1000) sdk=1.3.5 ;;
+1001) sdk=1.4.1 ;;
 7[0-9][0-9]) if [ $at -ge 713 ]; then sdk=1.3.0; else sdk=1.0.0; fi ;;
 *) sdk= ;;
 esac

@@ -6,14 +6,14 @@ function quote(text) {
 	return text == "" ? "NULL" : "\"" text "\""
 }
 BEGIN {
-	split("6.2 6.3 6.4 7.0 7.13", release, " ")
+	n_releases = split("6.2 6.3 6.4 7.0 7.13 10.1", release, " ")
 	# Column of the matrix for each release.
-	column[1] = 2; column[2] = 3; column[3] = 5; column[4] = 6; column[5] = 7
+	column[1] = 2; column[2] = 3; column[3] = 5; column[4] = 6; column[5] = 7; column[6] = 7
 }
 /^#/ || NF == 0 || $1 == "option" { next }
 /^-/ {
 	name[++n] = $1
-	for (r = 1; r <= 5; r++)
+	for (r = 1; r <= n_releases; r++)
 		in_release[$1, r] = $column[r] == "x"
 	kind = $8
 	if (kind ~ /=/) {
@@ -27,7 +27,7 @@ BEGIN {
 	next
 }
 $1 == "only" {
-	for (r = 1; r <= 5; r++) {
+	for (r = 1; r <= n_releases; r++) {
 		in_release[$2, r] = 0
 		for (f = 3; f <= NF; f++)
 			if ($f == release[r])
@@ -36,7 +36,7 @@ $1 == "only" {
 	next
 }
 $1 == "alias" {
-	for (r = 1; r <= 5; r++) {
+	for (r = 1; r <= n_releases; r++) {
 		all = NF == 3
 		for (f = 4; f <= NF; f++)
 			if ($f == release[r])
@@ -47,7 +47,7 @@ $1 == "alias" {
 	next
 }
 $1 == "choices" {
-	for (r = 1; r <= 5; r++)
+	for (r = 1; r <= n_releases; r++)
 		for (f = 3; f < NF; f++)
 			if ($f == release[r])
 				other[$2, r] = $NF
@@ -59,7 +59,7 @@ END {
 	if (failed)
 		exit 1
 	print "/* Made from rocprofv3-options.txt. */\n#include \"sim_args.h\"\n"
-	for (r = 1; r <= 5; r++) {
+	for (r = 1; r <= n_releases; r++) {
 		print "static const struct option_row rows" r "[] = {"
 		for (i = 1; i <= n; i++) {
 			if (!in_release[name[i], r])
@@ -71,5 +71,8 @@ END {
 		}
 		print "\t{ NULL, NULL, '0', false, NULL },\n};"
 	}
-	print "const struct option_row *const option_tables[RELEASES] = { rows1, rows2, rows3, rows4, rows5 };"
+	tables = "rows1"
+	for (r = 2; r <= n_releases; r++)
+		tables = tables ", rows" r
+	print "const struct option_row *const option_tables[RELEASES] = { " tables " };"
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum release { REL_62, REL_63, REL_64, REL_70, REL_713, RELEASES };
+enum release { REL_62, REL_63, REL_64, REL_70, REL_713, REL_101, RELEASES };
 
 struct sim {
 	const char *tool;    /* base name of argv[0] */

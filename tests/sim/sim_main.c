@@ -75,7 +75,7 @@ static const char *version_text(void)
 /* The newest release known that is not newer than the version. */
 static enum release release_of(const char *version)
 {
-	static const unsigned known[RELEASES] = { 602, 603, 604, 700, 713 };
+	static const unsigned known[RELEASES] = { 602, 603, 604, 700, 713, 1001 };
 	unsigned major = 0, minor = 0;
 	int r = RELEASES - 1;
 

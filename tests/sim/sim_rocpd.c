@@ -212,12 +212,16 @@ static void put_dispatches(struct db *db, const struct tool *t, const struct wor
 		const struct dispatch *d = &w->dispatches[i];
 		const struct kernel *k = d->kernel;
 		const struct words *counters = NULL;
+		size_t again = 0;
 		int64_t e;
 
 		if (!tool_counts(t, w, i, &counters))
 			counters = NULL;
 		if (!t->kernel && !counters)
 			continue;
+repeat:
+		if (counters && t->replay)
+			counters = &t->groups[again];
 		e = event(db, "KERNEL_DISPATCH", d->correlation, NULL);
 		db_insert(
 			db, "kernel_dispatch",
@@ -225,12 +229,19 @@ static void put_dispatches(struct db *db, const struct tool *t, const struct wor
 			"private_segment_size,group_segment_size,workgroup_size_x,workgroup_size_y,"
 			"workgroup_size_z,grid_size_x,grid_size_y,grid_size_z,region_name_id,event_id",
 			"%u,%d,%d,%d,%u,%u,%u,%u,%u,%lld,%lld,%u,%u,%u,%u,%u,%u,%u,%u,%lld,%lld",
-			d->id, NODE, (int)w->pid, (int)w->pid, d->agent, d->kernel_id, d->id,
-			d->queue, d->stream, (long long)d->start, (long long)d->end, k->scratch,
-			k->lds, k->block[0], k->block[1], k->block[2], k->grid[0], k->grid[1],
-			k->grid[2], (long long)db_string(db, ""), (long long)e);
+			d->id + (unsigned)(again * w->ndispatches), NODE, (int)w->pid, (int)w->pid,
+			d->agent, d->kernel_id, d->id, d->queue, d->stream, (long long)d->start,
+			(long long)d->end, k->scratch, k->lds, k->block[0], k->block[1],
+			k->block[2], k->grid[0], k->grid[1], k->grid[2],
+			(long long)db_string(db, ""), (long long)e);
 		if (counters)
 			put_counters(db, w, d, counters, e);
+		if (!counters || !t->replay)
+			continue;
+		sql_run(db, "UPDATE rocpd_kernel_dispatch%s SET replay_pass=%d WHERE event_id=%lld",
+			db->uuid, (int)again, (long long)e);
+		if (++again < t->ngroups)
+			goto repeat;
 	}
 }
 
@@ -310,6 +321,9 @@ void rocpd_write(const char *path, const struct tool *t, const struct work *w)
 		sql_failed(db.sql, "open");
 	sql_run(&db, "BEGIN");
 	rocpd_schema(&db);
+	if (t->replay)
+		sql_run(&db, "ALTER TABLE rocpd_kernel_dispatch%s ADD replay_pass INTEGER",
+			db.uuid);
 	put_process(&db, w);
 	put_agents(&db, w);
 	put_kernels(&db, t, w);

@@ -10,7 +10,8 @@
 
 static void print_version(void)
 {
-	static const char *const sdk[RELEASES] = { "0.4.0", "0.5.0", "0.6.0", "1.0.0", "1.3.0" };
+	static const char *const sdk[RELEASES] = { "0.4.0", "0.5.0", "0.6.0",
+						   "1.0.0", "1.3.0", "1.4.1" };
 	const char *const lines[][2] = {
 		{ "version", sdk[sim.release] },
 		{ "git_revision", "0000000000000000000000000000000000000000" },

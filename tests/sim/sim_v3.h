@@ -25,6 +25,7 @@ struct tool {
 	bool hip_runtime, hip_compiler, hsa_core, hsa_amd, marker, rccl;
 	bool kernel, copy, alloc, scratch, stats, summary, counting;
 	bool mangled, truncated;
+	bool replay;          /* each kernel runs once for each group */
 	const char *agents;   /* relative, absolute, type-relative */
 	const char *sampling; /* host_trap, stochastic or NULL */
 	struct words formats;

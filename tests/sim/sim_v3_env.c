@@ -135,6 +135,8 @@ static void put_counters(const struct args *a)
 		put("ROCPROF_COUNTERS", print_text("pmc: %s", words_join(pmc, " ")));
 	if (groups)
 		put("ROCPROF_COUNTER_GROUPS", print_text("pmc: %s", words_join(groups, "\npmc: ")));
+	if (args_word(a, "--replay-mode") && strcmp(args_word(a, "--replay-mode"), "kernel") == 0)
+		put("ROCPROF_KERNEL_REPLAY", "1");
 }
 
 static void put_output(const struct pass *pass)

@@ -11,7 +11,7 @@ void v3_fatal(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs(sim.release == REL_713 ? "[rocprofv3] Fatal error: " : "Fatal error: ", stderr);
+	fputs(sim.release >= REL_713 ? "[rocprofv3] Fatal error: " : "Fatal error: ", stderr);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -200,13 +200,43 @@ static struct words names_of(const struct words *flag)
 	return names;
 }
 
+/* All groups in one run of the application. */
+static void replay_pass(struct passes *list, const struct args *cli)
+{
+	struct args plain = *cli;
+	struct words groups = { 0 };
+
+	if (args_bool(cli, "--kernel-replay-beta-enabled") != 1)
+		v3_fatal("kernel replay is a beta: use --kernel-replay-beta-enabled");
+	if (!cli->npmc)
+		v3_fatal("--replay-mode kernel needs counters");
+	if (args_bool(cli, "--advanced-thread-trace") == 1 || args_get(cli, "--spm") ||
+	    args_word(cli, "--pc-sampling-method") || args_get(cli, "--collection-period") ||
+	    args_get(cli, "--pid"))
+		v3_fatal("--replay-mode kernel cannot be combined with this");
+	for (size_t i = 0; i < cli->npmc; i++) {
+		struct words names = names_of(&cli->pmc_flags[i]);
+
+		if (!names.n)
+			v3_fatal("--pmc without counters");
+		words_add(&groups, words_join(&names, " "));
+	}
+	args_set(&plain, "pmc_groups", &groups);
+	add_pass(list, &plain, NULL);
+}
+
 struct passes v3_passes(const struct args *cli)
 {
 	bool several = cli->npmc > 1 && sim.release >= REL_713;
 	const char *input = args_word(cli, "--input");
 	struct passes list = { 0 };
 	struct args plain = *cli;
+	const char *replay = args_word(cli, "--replay-mode");
 
+	if (replay && strcmp(replay, "kernel") == 0) {
+		replay_pass(&list, cli);
+		return list;
+	}
 	if (cli->npmc && !several) {
 		struct words names = names_of(&cli->pmc_flags[cli->npmc - 1]);
 

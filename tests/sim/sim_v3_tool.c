@@ -163,6 +163,7 @@ static struct tool tool_read(void)
 		.marker = env_on("ROCPROF_MARKER_API_TRACE"),
 		.rccl = env_on("ROCPROF_RCCL_API_TRACE"),
 		.kernel = env_on("ROCPROF_KERNEL_TRACE"),
+		.replay = env_on("ROCPROF_KERNEL_REPLAY"),
 		.copy = env_on("ROCPROF_MEMORY_COPY_TRACE"),
 		.alloc = env_on("ROCPROF_MEMORY_ALLOCATION_TRACE"),
 		.scratch = env_on("ROCPROF_SCRATCH_MEMORY_TRACE"),

@@ -210,6 +210,39 @@ TEST(other_tables_and_columns_of_later_schemas_do_no_harm)
 	finish(&f, &r);
 }
 
+TEST(a_dispatch_that_was_replayed_counts_once_and_keeps_all_its_counters)
+{
+	struct fixture f;
+	struct rig r;
+
+	fixture_begin(&f);
+	fixture_schema(&f, GUID);
+	fixture_rows(&f, GUID, 500);
+	fixture_sql(
+		&f,
+		"ALTER TABLE rocpd_kernel_dispatch%s ADD replay_pass INTEGER;"
+		"UPDATE rocpd_kernel_dispatch%s SET replay_pass=0 WHERE id=1;"
+		"INSERT INTO rocpd_info_pmc%s(id,name) VALUES (13,'SQ_BUSY_CYCLES');"
+		"INSERT INTO rocpd_event%s(id,category_id,stack_id,correlation_id,extdata) "
+		"VALUES (8,3,10,0,'{}'),(9,3,10,0,'{}');"
+		"INSERT INTO rocpd_kernel_dispatch%s(nid,pid,tid,agent_id,kernel_id,dispatch_id,"
+		"queue_id,stream_id,start,end,event_id,replay_pass) VALUES "
+		"(77,500,500,1,7,1,2,3,13386742234692000,13386742234692100,8,1),"
+		"(77,500,500,1,7,1,2,3,13386742234693000,13386742234693100,9,2);"
+		"INSERT INTO rocpd_pmc_event%s(event_id,pmc_id,value) VALUES (8,13,7000)",
+		GUID, GUID, GUID, GUID, GUID, GUID);
+	fixture_close(&f);
+	CHECK_I64(rig_open(&r, f.path), 0);
+	CHECK_STR(rig_dump(&r, RK_KERNELS, BIT(RK_K_DISPATCH) | BIT(RK_K_START)),
+		  " start_ns=13386742234691895 dispatch_id=1\n"
+		  " start_ns=13386742234695000 dispatch_id=2\n");
+	CHECK_I64(rig_count(&r, RK_KERNELS), 2);
+	CHECK_STR(rig_dump(&r, RK_COUNTERS, BIT(RK_N_DISPATCH) | BIT(RK_N_VALUE)),
+		  "dispatch_id=1 value=4\ndispatch_id=1 value=100\ndispatch_id=2 value=8\n"
+		  "dispatch_id=1 value=7000\n");
+	finish(&f, &r);
+}
+
 TEST(tables_that_are_missing_give_nulls_and_no_rows)
 {
 	struct fixture f;

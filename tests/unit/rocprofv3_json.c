@@ -187,6 +187,27 @@ TEST(v3_json_dispatches_with_counters_are_kernels)
 	reads_as(COUNTED, RK_KERNELS, KERNEL_ROW, "");
 }
 
+#define REPLAYED(pass, counter, value)                                             \
+	"{\"thread_id\":78,\"replay_pass\":" pass ",\"dispatch_data\":{" DISPATCH  \
+	"},\"records\":[{\"counter_id\":{\"handle\":" counter "},\"value\":" value \
+	"}],\"stream_id\":{\"handle\":3}}"
+
+TEST(v3_json_replays_of_a_dispatch_are_one_kernel_with_all_counters)
+{
+	static const char text[] = HEAD "\"callback_records\":{\"counter_collection\":[" REPLAYED(
+		"0", "9",
+		"3") "," REPLAYED("1", "10",
+				  "7") "]},\"buffer_records\":{\"kernel_dispatch\":[]}}]}";
+
+	reads_as(text, RK_KERNELS, KERNEL_ROW, "");
+	reads_as(text, RK_COUNTERS,
+		 "dispatch_id=5|kernel_name=copy(int*)|counter=SQ_WAVES|value=3|device_id=4|"
+		 "pid=77|node=n1\n"
+		 "dispatch_id=5|kernel_name=copy(int*)|counter=GRBM_COUNT|value=7|device_id=4|"
+		 "pid=77|node=n1\n",
+		 "");
+}
+
 TEST(v3_json_pc_samples_have_instructions)
 {
 	reads_as(FILE_WITH("\"pc_sample_stochastic\":[{\"record\":{\"hw_id\":{\"workgroup_id \":1},"

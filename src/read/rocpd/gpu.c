@@ -9,7 +9,8 @@ enum {
 	D_GROUP,
 	D_BLOCK, /* three columns */
 	D_ITEMS = D_BLOCK + 3,
-	D_NCOLUMNS = D_ITEMS + 3
+	D_REPLAY = D_ITEMS + 3,
+	D_NCOLUMNS
 };
 
 #define SYMBOL_FIELDS                                                                              \
@@ -45,10 +46,14 @@ static const struct sql_column kernel_columns[D_NCOLUMNS] = {
 	[D_ITEMS] = SQL_INT("grid_size_x", SQL_BIT(RK_K_ITEMS_X) | SQL_BIT(RK_K_GRID_X)),
 	[D_ITEMS + 1] = SQL_INT("grid_size_y", SQL_BIT(RK_K_ITEMS_Y) | SQL_BIT(RK_K_GRID_Y)),
 	[D_ITEMS + 2] = SQL_INT("grid_size_z", SQL_BIT(RK_K_ITEMS_Z) | SQL_BIT(RK_K_GRID_Z)),
+	[D_REPLAY] = SQL_INT("replay_pass", UINT64_MAX),
 };
 
 static int kernel_row(struct sql_scan *s, size_t row)
 {
+	/* kernel replay: a row for each repetition of the dispatch, from 0; their counters are joined */
+	if (rk_sql_cell(s, D_REPLAY) > 0)
+		return 0;
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, COL_START, COL_END);
 	if (s->want & SYMBOL_FIELDS) {
 		int64_t id = rk_sql_cell(s, D_KERNEL), vgpr, accum;

@@ -60,7 +60,8 @@ enum {
 	KR_GROUP,
 	KR_BLOCK,
 	KR_ITEMS = KR_BLOCK + 3,
-	KR_NFIELDS = KR_ITEMS + 3
+	KR_REPLAY = KR_ITEMS + 3,
+	KR_NFIELDS
 };
 
 /* Fields that come from the kernel symbol. */
@@ -98,7 +99,8 @@ enum {
 	[KR_ITEMS + 1] = { in "dispatch_info/grid_size/y", RK_JSON_AS_I64,                        \
 			   .serves = B(RK_K_ITEMS_Y) | B(RK_K_GRID_Y) },                          \
 	[KR_ITEMS + 2] = { in "dispatch_info/grid_size/z", RK_JSON_AS_I64,                        \
-			   .serves = B(RK_K_ITEMS_Z) | B(RK_K_GRID_Z) },
+			   .serves = B(RK_K_ITEMS_Z) | B(RK_K_GRID_Z) },                          \
+	[KR_REPLAY] = { "replay_pass", RK_JSON_AS_I64, .serves = UINT64_MAX },
 
 static const struct rk_json_field kernel_fields[KR_NFIELDS] = { KERNEL_FIELDS("") };
 static const struct rk_json_field counted_fields[KR_NFIELDS] = { KERNEL_FIELDS("dispatch_data/") };
@@ -120,6 +122,9 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 	struct rk_json_scan *r = &s->rows;
 	const int64_t *renamed = NULL;
 
+	/* kernel replay: a record for each repetition of the dispatch, from 0 */
+	if (v[KR_REPLAY].has == RK_JSON_HAS && v[KR_REPLAY].i > 0)
+		return 0;
 	if (!k)
 		k = &unknown;
 	if (k->id == UINT32_MAX)
