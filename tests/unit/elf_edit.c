@@ -518,6 +518,12 @@ TEST(files_that_contradict_themselves_are_refused)
 	CHECK(rk_elf_edit(w.data, w.len, LONGER, RK_RPATH, w.arena, &(struct rk_elf_edit){ 0 },
 			  &w.err) == RK_E_FORMAT);
 	elf_done(&w);
+	elf_make(&w, &with_rpath); /* an edit would change the versions */
+	for (size_t i = 0; i < w.nentries; i++)
+		if (w.entries[i].d_tag == DT_VERNEED)
+			w.entries[i].d_un.d_ptr = sizeof(Elf64_Ehdr) + 8;
+	memcpy(w.data + w.dynamic_at, w.entries, w.nentries * sizeof(w.entries[0]));
+	refuse(&w, RK_E_FORMAT, "broken ELF file: overlapping tables at byte 64");
 }
 
 TEST(a_program_without_place_for_a_header_is_refused)

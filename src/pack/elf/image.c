@@ -257,6 +257,16 @@ int rk_elf_image_read(struct elf_image *m)
 		for (size_t k = 0; k < i; k++)
 			if (elf_meet(at[i], size[i], at[k], size[k]))
 				return broken(m, at[i], "overlapping tables");
+	/* nor must the list of needed versions, which is read by addresses */
+	for (size_t i = 0; i < 4; i++) {
+		const Elf64_Phdr *p = rk_elf_segment_around(m, at[i], size[i]);
+		uint64_t address = p ? p->p_vaddr + (at[i] - p->p_offset) : 0, needs;
+
+		if (p && size[i] && entry_value(m, DT_VERNEED, &needs) &&
+		    (elf_meet(needs, 1, address, size[i]) ||
+		     !rk_elf_needs_whole(m, address, size[i])))
+			return broken(m, at[i], "overlapping tables");
+	}
 	return 0;
 }
 
