@@ -327,3 +327,54 @@ TEST(roofline_has_a_row_a_value_with_its_unit)
 		 "device_id=1|metric=MFMAFI8OpsLow|value=11|unit=GOP/s\n",
 		 "");
 }
+
+TEST(queries_of_nvidia_smi_are_samples)
+{
+	reads_as("timestamp, index, name, pstate, memory.total [MiB], memory.used [MiB], "
+		 "utilization.gpu [%], power.draw [W], temperature.gpu, clocks.current.sm [MHz], "
+		 "clocks_throttle_reasons.active, fan.speed [%]\n"
+		 "2026/07/23 12:00:09.250, 1, NVIDIA H200, P0, 143771 MiB, 1 MiB, 89 %, 490.25 W, "
+		 "64, 990 MHz, 0x0000000000000001, [N/A]\n",
+		 "time_ns=1784808009250000000|device_id=1|metric=vram_total_bytes|"
+		 "value=150754820096|unit=B\n"
+		 "time_ns=1784808009250000000|device_id=1|metric=vram_used_bytes|value=1048576|"
+		 "unit=B\n"
+		 "time_ns=1784808009250000000|device_id=1|metric=busy_percent|value=89|unit=%\n"
+		 "time_ns=1784808009250000000|device_id=1|metric=power_w|value=490.25|unit=W\n"
+		 "time_ns=1784808009250000000|device_id=1|metric=temp_c|value=64|unit=C\n"
+		 "time_ns=1784808009250000000|device_id=1|metric=sclk_mhz|value=990|unit=MHz\n",
+		 "time-without-zone:1 ");
+	/* without units, without time and index, and what a GPU does not have */
+	reads_as("utilization.gpu [%], utilization.memory [%], power.draw [W]\n"
+		 "7, 3, [Not Supported]\n",
+		 "metric=busy_percent|value=7|unit=%\n"
+		 "metric=utilization.memory [%]|value=3|unit=%\n",
+		 "");
+	refused("name, driver_version, pci.bus_id\nNVIDIA H200, 590.1, 00000000:01:00.0\n");
+}
+
+TEST(the_text_of_nvidia_smi_dmon_is_samples)
+{
+	reads_as("#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk\n"
+		 "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %    MHz    MHz\n"
+		 " 20260723   12:00:09      0    490     64      -     89      9   2619    990\n"
+		 "#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk\n"
+		 "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %    MHz    MHz\n"
+		 " 2026072    12:00:10      1      -      -      -      1      -      -      -\n",
+		 "time_ns=1784808009000000000|device_id=0|metric=power_w|value=490|unit=W\n"
+		 "time_ns=1784808009000000000|device_id=0|metric=temp_c|value=64|unit=C\n"
+		 "time_ns=1784808009000000000|device_id=0|metric=busy_percent|value=89|unit=%\n"
+		 "time_ns=1784808009000000000|device_id=0|metric=mem|value=9|unit=%\n"
+		 "time_ns=1784808009000000000|device_id=0|metric=mclk_mhz|value=2619|unit=MHz\n"
+		 "time_ns=1784808009000000000|device_id=0|metric=sclk_mhz|value=990|unit=MHz\n"
+		 "device_id=1|metric=busy_percent|value=1|unit=%\n",
+		 "bad-time:1 time-without-zone:1 ");
+	reads_as("# gpu    pwr  gtemp\n# Idx      W      C\n    3     45     30\n",
+		 "device_id=3|metric=power_w|value=45|unit=W\n"
+		 "device_id=3|metric=temp_c|value=30|unit=C\n",
+		 "");
+	/* processes, and a comment */
+	refused("# gpu        pid  type    sm   mem   command\n"
+		"    0      4711     C    90    10   app\n");
+	refused("# gpu notes\nnothing\n");
+}

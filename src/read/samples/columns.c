@@ -1,7 +1,7 @@
 /*
  * columns.c - the meaning of columns in sampler files: files of madengine and rockit, with one
- * column per GPU; files of amd-smi, rocm-smi and scripts around them, with one row per GPU; and
- * rocprof-compute's roofline.csv.
+ * column per GPU; files of amd-smi, rocm-smi, nvidia-smi and scripts around them, with one row per
+ * GPU; and rocprof-compute's roofline.csv.
  */
 #include "read/samples/samples.h"
 
@@ -18,10 +18,11 @@
  * replaces it. The others keep their own names. amd-smi counts memory in units of 2^20 and calls
  * them MB, and so does rockit's own sampler.
  */
-static const struct {
+struct known {
 	const char *name, *metric, *unit;
 	double scale;
-} known[] = {
+};
+static const struct known known[] = {
 	{ "Power(Watt)", "power_w", "W", 1 },
 	{ "vram_used(MB)", "vram_used_bytes", "B", MIB },
 	{ "vram_total(MB)", "vram_total_bytes", "B", MIB },
@@ -65,6 +66,33 @@ static const struct {
 	{ "hotspot", "temp_c", "C", 1 },
 	{ "temp_junction_celsius", "temp_c", "C", 1 },
 	{ "Temperature (Sensor junction) (C)", "temp_c", "C", 1 },
+	/* nvidia-smi --query-gpu; some names changed with the driver */
+	{ "power.draw [W]", "power_w", "W", 1 },
+	{ "power.draw.average [W]", "power_w", "W", 1 },
+	{ "power.draw.instant [W]", "power_w", "W", 1 },
+	{ "memory.used [MiB]", "vram_used_bytes", "B", MIB },
+	{ "memory.total [MiB]", "vram_total_bytes", "B", MIB },
+	{ "utilization.gpu [%]", "busy_percent", "%", 1 },
+	{ "clocks.current.sm [MHz]", "sclk_mhz", "MHz", 1 },
+	{ "clocks.sm [MHz]", "sclk_mhz", "MHz", 1 },
+	{ "clocks.current.graphics [MHz]", "sclk_mhz", "MHz", 1 },
+	{ "clocks.gr [MHz]", "sclk_mhz", "MHz", 1 },
+	{ "clocks.current.memory [MHz]", "mclk_mhz", "MHz", 1 },
+	{ "clocks.mem [MHz]", "mclk_mhz", "MHz", 1 },
+	{ "temperature.gpu", "temp_c", "C", 1 },
+	{ "temperature.gpu [C]", "temp_c", "C", 1 },
+};
+
+/* nvidia-smi dmon: the second line has the units, which do not change. */
+static const struct known dmon[] = {
+	{ "pwr", "power_w", "W", 1 },     { "gtemp", "temp_c", "C", 1 },
+	{ "mtemp", NULL, "C", 1 },        { "sm", "busy_percent", "%", 1 },
+	{ "mem", NULL, "%", 1 },          { "enc", NULL, "%", 1 },
+	{ "dec", NULL, "%", 1 },          { "jpg", NULL, "%", 1 },
+	{ "ofa", NULL, "%", 1 },          { "mclk", "mclk_mhz", "MHz", 1 },
+	{ "pclk", "sclk_mhz", "MHz", 1 }, { "fb", "vram_used_bytes", "B", MIB },
+	{ "bar1", NULL, "MiB", 1 },       { "ccpm", NULL, "MiB", 1 },
+	{ "rxpci", NULL, "MB/s", 1 },     { "txpci", NULL, "MB/s", 1 },
 };
 
 /* Units of other columns, by the end of their names. */
@@ -74,7 +102,8 @@ static const struct {
 	{ "_clk", "MHz" },       { "_activity", "%" }, { "_percent", "%" }, { "(%)", "%" },
 	{ "_watts", "W" },       { "(W)", "W" },       { "_power", "W" },   { "_voltage", "mV" },
 	{ "_celsius", "C" },     { "(C)", "C" },       { "_bytes", "B" },   { "(B)", "B" },
-	{ "_temperature", "C" }, { "(MHz)", "MHz" },
+	{ "_temperature", "C" }, { "(MHz)", "MHz" },   { "[MiB]", "MiB" },  { "[%]", "%" },
+	{ "[W]", "W" },          { "[MHz]", "MHz" },
 };
 
 /* Splits "Power(Watt) GPU12" into the device and the name "Power(Watt)". */
@@ -91,6 +120,36 @@ static bool take_gpu(struct rk_csv_span *name, int64_t *device)
 	return name->len && name->p[name->len - 1] == ')';
 }
 
+/* Columns of nvidia-smi that are numbers although the header gives no unit. */
+static bool is_nvidia_number(struct rk_csv_span name)
+{
+	static const char *const starts[] = { "temperature.", "pcie.link.", "encoder.stats.",
+					      "fbc.stats.", "ecc.errors." };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (rk_text_iprefix(name.p, name.len, starts[i]))
+			return true;
+	return name.len && name.p[name.len - 1] == ']';
+}
+
+static void classify_dmon(struct rk_csv_span name, struct rk_sample_column *ret)
+{
+	ret->role = RK_SAMPLE_VALUE;
+	ret->own = name;
+	if (rk_text_ieq(name.p, name.len, "gpu"))
+		ret->role = RK_SAMPLE_DEVICE;
+	else if (rk_text_ieq(name.p, name.len, "Date"))
+		ret->role = RK_SAMPLE_DATE;
+	else if (rk_text_ieq(name.p, name.len, "Time"))
+		ret->role = RK_SAMPLE_CLOCK;
+	for (size_t i = 0; i < sizeof(dmon) / sizeof(dmon[0]); i++)
+		if (rk_text_ieq(name.p, name.len, dmon[i].name)) {
+			ret->metric = dmon[i].metric;
+			ret->unit = dmon[i].unit;
+			ret->scale = dmon[i].scale;
+		}
+}
+
 static void classify(const struct rk_samples_header *h, unsigned col, struct rk_sample_column *ret)
 {
 	const size_t nknown = sizeof(known) / sizeof(known[0]);
@@ -98,13 +157,20 @@ static void classify(const struct rk_samples_header *h, unsigned col, struct rk_
 	size_t i = 0;
 
 	*ret = (struct rk_sample_column){ .device = -1, .scale = 1 };
+	if (h->dmon) {
+		classify_dmon(name, ret);
+		return;
+	}
 	if (rk_text_ieq(name.p, name.len, "timestamp_ns"))
 		ret->role = RK_SAMPLE_NS;
 	else if (rk_text_ieq(name.p, name.len, "timestamp") ||
 		 rk_text_ieq(name.p, name.len, "time"))
 		ret->role = h->has_ns ? RK_SAMPLE_SKIP : RK_SAMPLE_WHEN;
-	else if (rk_text_ieq(name.p, name.len, "device") || rk_text_ieq(name.p, name.len, "gpu"))
+	else if (rk_text_ieq(name.p, name.len, "device") || rk_text_ieq(name.p, name.len, "gpu") ||
+		 (h->nvidia && rk_text_ieq(name.p, name.len, "index")))
 		ret->role = RK_SAMPLE_DEVICE;
+	else if (h->nvidia && !is_nvidia_number(name))
+		ret->role = RK_SAMPLE_SKIP; /* names, states, masks */
 	else
 		ret->role = RK_SAMPLE_VALUE;
 	if (ret->role != RK_SAMPLE_VALUE)
@@ -151,6 +217,8 @@ static bool is_samples(const struct rk_samples_header *h)
 	}
 	if (named)
 		return standard && named == values && !devices;
+	if (h->nvidia) /* without an index the file is about one GPU */
+		return standard && devices <= 1;
 	return standard && devices == 1;
 }
 
@@ -158,7 +226,7 @@ static const struct rk_samples_format samples = { is_samples, classify };
 
 const struct rk_reader_ops rk_reader_samples_csv = {
 	.name = "samples-csv",
-	.help = "power, VRAM and temperature samples: rockit, madengine, amd-smi, rocm-smi",
+	.help = "power, VRAM and temperature samples: rockit, madengine, amd-smi, rocm-smi, nvidia-smi",
 	.probe = rk_samples_probe,
 	.open = rk_samples_open,
 	.scan = rk_samples_scan,

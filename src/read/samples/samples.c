@@ -54,6 +54,7 @@ struct reader {
 	struct column *cols;
 	unsigned ncols;
 	char *first; /* the header line, to recognise repeats of it */
+	bool dmon;   /* nvidia-smi dmon: repeats its header regularly */
 };
 
 struct note {
@@ -177,8 +178,8 @@ static enum rk_when date(struct rk_csv_span c, int64_t *ret)
 	int64_t east, t;
 	enum rk_when kind;
 
-	if ((cent | year | month | day | h | m | s) < 0 || p[4] != '-' || p[7] != '-' ||
-	    (p[10] != 'T' && p[10] != ' ') || p[13] != ':' || p[16] != ':')
+	if ((cent | year | month | day | h | m | s) < 0 || (p[4] != '-' && p[4] != '/') ||
+	    p[7] != p[4] || (p[10] != 'T' && p[10] != ' ') || p[13] != ':' || p[16] != ':')
 		return RK_WHEN_BAD;
 	if (c.len > at && p[at] == '.') {
 		part = count_digits(p + at + 1, c.len - at - 1);
@@ -202,7 +203,7 @@ static bool is_one_of(struct rk_csv_span c, const char *const *words)
 
 static bool absent(struct rk_csv_span c)
 {
-	static const char *const words[] = { "", "N/A", "NA", "None", "null", NULL };
+	static const char *const words[] = { "", "N/A", "NA", "None", "null", "-", NULL };
 
 	return is_one_of(c, words);
 }
@@ -211,7 +212,7 @@ enum rk_when rk_samples_when(struct rk_csv_span c, int64_t *ret_ns)
 {
 	if (absent(c))
 		return RK_WHEN_NONE;
-	if (c.len >= 19 && c.p[4] == '-')
+	if (c.len >= 19 && (c.p[4] == '-' || c.p[4] == '/'))
 		return date(c, ret_ns);
 	return seconds(c, ret_ns);
 }
@@ -224,8 +225,17 @@ static bool of_unit(char c)
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 {
 	/* names of states: not numbers, but not missing either */
-	static const char *const states[] = { "ENABLED", "DISABLED", "UNTHROTTLED", "THROTTLED",
-					      "True",    "False",    NULL };
+	static const char *const states[] = { "ENABLED",
+					      "DISABLED",
+					      "UNTHROTTLED",
+					      "THROTTLED",
+					      "True",
+					      "False",
+					      "Not Supported",
+					      "Unknown Error",
+					      "Insufficient Permissions",
+					      "GPU requires reset",
+					      NULL };
 	struct rk_csv_span n;
 
 	if (rk_num_f64(c.p, c.len, ret) == RK_NUM_OK)
@@ -262,9 +272,35 @@ static bool read_device(struct rk_csv_span c, int64_t *ret)
 
 /* ---- header ---- */
 
+/* Cells between commas; in the text of nvidia-smi dmon between blanks. As rk_csv_split. */
+static unsigned split(const char *p, size_t len, bool dmon, struct rk_csv_span *cells, unsigned max)
+{
+	const char *end = p + len, *from;
+	unsigned n = 0;
+
+	if (!dmon || memchr(p, ',', len))
+		return rk_csv_split(p, len, cells, max);
+	for (;;) {
+		while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
+			p++;
+		if (p == end)
+			return n;
+		if (n == max)
+			return max + 1;
+		for (from = p; p < end && *p != ' ' && *p != '\t' && *p != '\r'; p++)
+			;
+		cells[n++] = (struct rk_csv_span){ from, (size_t)(p - from) };
+	}
+}
+
 int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
 			    struct rk_error *err)
 {
+	/* each query of nvidia-smi that we know has one of these */
+	static const char *const nvidia[] = { "utilization.gpu [", "utilization.memory [",
+					      "memory.used [",     "memory.total [",
+					      "power.draw",        "temperature.gpu",
+					      "clocks.",           NULL };
 	const char *end = head + len, *line = head;
 	size_t n = 0;
 	struct rk_samples_header h = { 0 };
@@ -278,10 +314,16 @@ int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_head
 	h.names = rk_alloc((RK_SAMPLES_MAX_COLUMNS + 1) * sizeof(*h.names));
 	if (!h.names)
 		return rk_fail_nomem(err);
-	h.ncols = rk_csv_split(line, n, h.names, RK_SAMPLES_MAX_COLUMNS);
-	if (h.ncols > RK_SAMPLES_MAX_COLUMNS)
-		h.ncols = 0;
+	h.dmon = n && *line == '#';
+	h.ncols = split(line + h.dmon, n - h.dmon, h.dmon, h.names, RK_SAMPLES_MAX_COLUMNS);
+	if (h.ncols > RK_SAMPLES_MAX_COLUMNS ||
+	    (h.dmon &&
+	     (rk_samples_header_find(&h, "gpu") < 0 || rk_samples_header_find(&h, "pid") >= 0)))
+		h.ncols = 0; /* a comment, or processes (nvidia-smi pmon) */
 	h.has_ns = rk_samples_header_find(&h, "timestamp_ns") >= 0;
+	for (unsigned i = 0; i < h.ncols && !h.nvidia; i++)
+		for (unsigned k = 0; nvidia[k]; k++)
+			h.nvidia |= rk_text_iprefix(h.names[i].p, h.names[i].len, nvidia[k]);
 	*ret = h;
 	return 0;
 }
@@ -316,6 +358,7 @@ static int make_columns(struct reader *r, rk_sample_classify *classify, struct r
 	if (rc < 0)
 		return rc;
 	r->ncols = h.ncols;
+	r->dmon = h.dmon;
 	r->cols = rk_calloc(h.ncols, sizeof(*r->cols));
 	if (h.ncols) {
 		end = h.names[h.ncols - 1].p + h.names[h.ncols - 1].len;
@@ -420,6 +463,27 @@ static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_rol
 		note(s, NO_ZONE);
 }
 
+/* The time in column `clock`, of the day in the column before it: "20261115", "03:51:06". */
+static void read_date_time(struct source *s, unsigned clock)
+{
+	const struct rk_csv_span day = s->cells[clock - 1], time = s->cells[clock];
+	char text[20];
+
+	if (s->r->cols[clock - 1].c.role != RK_SAMPLE_DATE)
+		return;
+	if (day.len != 8 || time.len != 8) {
+		note(s, BAD_TIME);
+		return;
+	}
+	memcpy(text, day.p, 4);
+	text[4] = text[7] = '-';
+	memcpy(text + 5, day.p + 4, 2);
+	memcpy(text + 8, day.p + 6, 2);
+	text[10] = ' ';
+	memcpy(text + 11, time.p, 8);
+	read_time(s, (struct rk_csv_span){ text, 19 }, RK_SAMPLE_WHEN);
+}
+
 /* Splits a line into cells, s->ncells; none if it is not a row. */
 static void take_row(struct source *s, const char *p, size_t len)
 {
@@ -430,7 +494,9 @@ static void take_row(struct source *s, const char *p, size_t len)
 
 	if (!line.len)
 		return;
-	if (!s->begun) {
+	if (s->r->dmon && *line.p == '#')
+		return;
+	if (!s->begun && !s->r->dmon) {
 		s->begun = true; /* the first line that is not blank is the header */
 		return;
 	}
@@ -440,7 +506,7 @@ static void take_row(struct source *s, const char *p, size_t len)
 		note(s, REPEATED_HEADER);
 		return;
 	}
-	got = rk_csv_split(p, len, s->cells, n);
+	got = split(p, len, s->r->dmon, s->cells, n);
 	/* an extra trailing comma is an empty cell without a name */
 	if (got > n && p[len - 1] == ',')
 		got = rk_csv_split(p, len - 1, s->cells, n);
@@ -461,6 +527,8 @@ static void take_row(struct source *s, const char *p, size_t len)
 
 		if (c->role == RK_SAMPLE_NS || c->role == RK_SAMPLE_WHEN)
 			read_time(s, s->cells[i], c->role);
+		else if (c->role == RK_SAMPLE_CLOCK && i)
+			read_date_time(s, i);
 		if (c->role != RK_SAMPLE_DEVICE || !s->cells[i].len)
 			continue;
 		s->has_device = read_device(s->cells[i], &s->device);

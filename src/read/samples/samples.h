@@ -14,8 +14,10 @@ enum { RK_SAMPLES_MAX_COLUMNS = 4096 };
 
 enum rk_sample_role {
 	RK_SAMPLE_SKIP,
-	RK_SAMPLE_NS,   /* the row's time in ns */
-	RK_SAMPLE_WHEN, /* the row's time in seconds since 1970, or as a date */
+	RK_SAMPLE_NS,    /* the row's time in ns */
+	RK_SAMPLE_WHEN,  /* the row's time in seconds since 1970, or as a date */
+	RK_SAMPLE_DATE,  /* the row's date, YYYYMMDD ... */
+	RK_SAMPLE_CLOCK, /* ... and its time of day, HH:MM:SS */
 	RK_SAMPLE_DEVICE,
 	RK_SAMPLE_VALUE,
 };
@@ -25,6 +27,8 @@ struct rk_samples_header {
 	struct rk_csv_span *names;
 	unsigned ncols;
 	bool has_ns; /* has a column timestamp_ns */
+	bool nvidia; /* of nvidia-smi --query-gpu: "power.draw [W]" */
+	bool dmon;   /* of nvidia-smi dmon: "# gpu pwr gtemp", columns of text */
 };
 
 struct rk_sample_column {
@@ -73,7 +77,10 @@ enum rk_when {
 	RK_WHEN_BAD,
 };
 
-/* Seconds with an optional fraction, or YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z or offset]. */
+/*
+ * Seconds with an optional fraction, or YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z or offset], also with
+ * slashes in the date.
+ */
 enum rk_when rk_samples_when(struct rk_csv_span c, int64_t *ret_ns);
 
 enum rk_value {
