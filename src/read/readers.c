@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "read/foreign.h"
 
 /* Every format, in the order in which `rockit help formats` lists them: rk_reader_<word>. */
 #define READERS(X)             \
@@ -24,11 +25,14 @@
 	X(rpd)                 \
 	X(nvtx_csv)            \
 	X(nvprof_csv)          \
+	X(ncu_csv)             \
 	X(rocprofv3_json)      \
 	X(kineto_json)         \
 	X(proton_trace)        \
 	X(proton_tree)         \
 	X(rocprof_v1_json)     \
+	X(hip_json)            \
+	X(att_json)            \
 	X(perfetto)            \
 	X(xplane)              \
 	X(rkraw)               \
@@ -84,6 +88,9 @@ static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, stru
 		return rc;
 	if (!len)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
+	rc = rk_foreign_fail(path, head, len, err);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
 		int s = rk_reader_probe(ops, head, len, len < (64 << 10));
 

@@ -127,6 +127,21 @@ static bool is_sampled_again(const struct rk_found *o, const struct rk_found *f)
 }
 
 /*
+ * Is `o` the statistics ("stats_ui_output_agent_1_dispatch_2.csv") of the thread trace whose folder,
+ * beside it, has `f`?
+ */
+static bool is_statistics_of(const struct rk_found *o, const struct rk_found *f)
+{
+	size_t dir = (size_t)(rk_base_name(o->path) - o->path);
+	size_t folder = (size_t)(rk_base_name(f->path) - f->path);
+	const char *name = o->path + dir;
+
+	return folder > dir + 1 && !strncmp(o->path, f->path, dir) && !strncmp(name, "stats_", 6) &&
+	       !strncmp(name + 6, f->path + dir, folder - dir - 1) &&
+	       name[6 + folder - dir - 1] == '.';
+}
+
+/*
  * Does `o` make f's rows of table t redundant? A trace that rockit wrote into the folder, under any
  * name, was made from the other files there.
  */
@@ -134,6 +149,8 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 {
 	if (o == f || !o->ops)
 		return false;
+	if (t == RK_INSTRUCTIONS && o->tables & RK_TABLE_BIT(t) && is_statistics_of(o, f))
+		return true;
 	if (f->made_here && !o->made_here) {
 		size_t len = (size_t)(rk_base_name(o->path) - o->path);
 		size_t other = (size_t)(rk_base_name(f->path) - f->path);

@@ -1,4 +1,4 @@
-/* fuzz_samples.c - any bytes as a file of samples, sysinfo, roofline or a raw text trace. */
+/* fuzz_samples.c - any bytes as a file of samples, sysinfo, roofline, ncu or a raw text trace. */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const char *const names[] = { "samples-csv", "roofline-csv", "sysinfo-csv",
-					     "rocprof-txt" };
+					     "rocprof-txt", "ncu-csv" };
 	const char *path = fuzz_file(data, len);
 
 	for (unsigned i = 0; path && i < sizeof(names) / sizeof(names[0]); i++) {

@@ -7,8 +7,9 @@ enum { HEAD_BYTES = 64 << 10 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const char *const names[] = { "rocprofv3-json", "kineto-json", "rocprof-v1-json",
-					     "proton-tree", "proton-trace" };
+	static const char *const names[] = { "rocprofv3-json", "kineto-json",  "rocprof-v1-json",
+					     "proton-tree",    "proton-trace", "hip-json",
+					     "att-json" };
 	size_t head = len < HEAD_BYTES ? len : HEAD_BYTES;
 	const char *path = fuzz_file(data, len);
 

@@ -228,6 +228,52 @@ TEST(perfetto_copies_calls_and_markers)
 	finish(&w);
 }
 
+TEST(perfetto_traces_of_hips_own_profiler)
+{
+	const uint64_t call = (UINT64_C(0x1000) << 20) | 1, lane = (UINT64_C(0x2003) << 20) | 2,
+		       memory = UINT64_C(0x3000) << 20;
+	struct writer w;
+
+	begin(&w);
+	track(&w, 0x1000, 0, "CPU HIP [app]", 1024, 0);
+	track(&w, call, 0x1000, "HIP Thread 1", 0, 0);
+	track(&w, 0x2003, 0, "gfx942 [Device 3]", 3, 0);
+	track(&w, lane, 0x2003, "Stream 0x10", 0, 0);
+	slice(&w, 100, 150, call, "hip", "hipLaunchKernel");
+	event(&w, 200, BEGIN, lane);
+	named(&w, "gpu", "add(float*)");
+	note_str(&w, "grid", "16x2x1");
+	note_str(&w, "block", "256x1x1");
+	note_str(&w, "stream", "0x10");
+	done(&w);
+	end(&w, 260, lane);
+	slice(&w, 270, 280, lane, "gpu", "Barrier");
+	event(&w, 300, BEGIN, lane);
+	named(&w, "gpu", "H2D_Rect");
+	note_str(&w, "bytes", "4096");
+	done(&w);
+	end(&w, 340, lane);
+	event(&w, 50, BEGIN, memory);
+	named(&w, "memory", "hipMalloc");
+	note_str(&w, "ptr", "0x7f00");
+	note_str(&w, "size", "8192");
+	done(&w);
+	end(&w, 900, memory);
+	reads_as(&w, RK_KERNELS,
+		 "kernel_name=add(float*)|start_ns=200|duration_ns=60|grid_x=16|grid_y=2|grid_z=1|"
+		 "block_x=256|block_y=1|block_z=1|stream_id=16|device_id=3|"
+		 "grid_items_x=4096|grid_items_y=2|grid_items_z=1|source=perfetto|clock=boottime\n",
+		 "");
+	reads_as(&w, RK_MEMCPY,
+		 "direction=MEMORY_COPY_HOST_TO_DEVICE|start_ns=300|duration_ns=40|bytes=4096\n",
+		 "");
+	reads_as(&w, RK_API,
+		 "domain=HIP_API|function=hipLaunchKernel|start_ns=100|duration_ns=50\n", "");
+	reads_as(&w, RK_MEMALLOC, "operation=hipMalloc|start_ns=50|bytes=8192|address=32512\n", "");
+	reads_as(&w, RK_MARKERS, "", "");
+	finish(&w);
+}
+
 TEST(perfetto_sizes_may_be_text_with_three_numbers)
 {
 	struct writer w;

@@ -149,6 +149,7 @@ TEST(readers_declare_what_a_run_asks)
 		{ "rocprofv3-json", RK_PRECEDENCE_JSON },  { "kineto-json", RK_PRECEDENCE_JSON },
 		{ "rocprof-v1-json", RK_PRECEDENCE_JSON }, { "perfetto", RK_PRECEDENCE_PERFETTO },
 		{ "rocprof-v1-db", RK_PRECEDENCE_V1_DB },  { "proton-trace", RK_PRECEDENCE_JSON },
+		{ "hip-json", RK_PRECEDENCE_JSON },        { "att-json", RK_PRECEDENCE_JSON },
 	};
 	const struct rk_reader_ops *ops, *txt = rk_reader_by_name("rocprof-txt");
 	unsigned others = 0;
@@ -165,4 +166,44 @@ TEST(readers_declare_what_a_run_asks)
 	CHECK(txt->precedence_of("hip_api_trace.txt", RK_API) == RK_PRECEDENCE_TEXT);
 	CHECK(txt->precedence_of("1_results.txt", RK_API) == RK_PRECEDENCE_TEXT_RESULTS_PART);
 	CHECK(txt->precedence_of("results.txt", RK_API) == RK_PRECEDENCE_TEXT_RESULTS);
+}
+
+TEST(known_formats_that_are_not_read_are_named_with_the_way_out)
+{
+	static const struct {
+		const char *name, *text;
+		size_t len;
+		int code;
+		const char *says;
+	} files[] = {
+		{ "t.db", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n", 0,
+		  RK_E_FORMAT,
+		  "is a Git LFS pointer, not the file itself: fetch it with 'git lfs" },
+		{ "r.ncu-rep", "NVR\0\x10\0\0\0", 8, RK_E_UNSUPPORTED,
+		  "export it with 'ncu --import r.ncu-rep --csv --page raw > r.ncu-rep.csv'" },
+		{ "r.nsys-rep", "\x01\0\0\0x", 5, RK_E_UNSUPPORTED,
+		  "export it with 'nsys export --type sqlite r.nsys-rep'" },
+		{ "r.qdrep", "\x01\0\0\0x", 5, RK_E_UNSUPPORTED, "Nsight Systems" },
+		{ "host.trace.json",
+		  "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},"
+		  "\"traceEvents\":[]}",
+		  0, RK_E_UNSUPPORTED, "give the '.xplane.pb' file beside it" },
+		{ "events.out.tfevents.1.host", "\x18\0\0\0\0\0\0\0x", 9, RK_E_UNSUPPORTED,
+		  "a log of TensorBoard, not a profile" },
+		{ "r.nsys-rep", "text", 4, RK_E_UNSUPPORTED, "is not a format rockit knows" },
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct rk_reader *r = NULL;
+		struct world w;
+		size_t len = files[i].len ? files[i].len : strlen(files[i].text);
+
+		world_open(&w, 1);
+		CHECK_I64(rk_reader_open(world_file(&w, files[i].name, files[i].text, len), &w.ctx,
+					 &r, &w.err),
+			  files[i].code);
+		CHECK(strstr(w.err.message, files[i].says) != NULL);
+		rk_reader_close(r);
+		world_close(&w);
+	}
 }

@@ -40,6 +40,7 @@ struct rk_json {
 	bool last; /* the content has no more blocks */
 	bool begun;
 	bool truncated;
+	bool loose;
 	unsigned depth;
 	uint64_t objects[RK_JSON_DEPTH_MAX /
 			 64]; /* bit d: an object (not an array) is open at depth d */

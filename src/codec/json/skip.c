@@ -114,10 +114,19 @@ static int skip_block(struct rk_json *j, struct skipper *s, struct rk_error *err
 int rk_json_skip_rest(struct rk_json *j, struct rk_error *err)
 {
 	struct skipper s = { .depth = 1, .most = RK_JSON_DEPTH_MAX - j->depth };
+	unsigned depth = j->depth;
+	struct rk_json_token tok;
 	int rc;
 
-	if (!j->depth)
+	if (!depth)
 		return 0;
+	while (j->loose) { /* the parity of quotes says nothing */
+		rc = rk_json_next(j, &tok, err);
+		if (rc < 0)
+			return rc;
+		if (j->depth < depth)
+			return 0;
+	}
 	for (;;) {
 		rc = skip_block(j, &s, err);
 		if (rc < 0)

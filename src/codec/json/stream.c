@@ -101,6 +101,43 @@ static int unicode(struct rk_json *j, struct rk_error *err)
 	return 0;
 }
 
+/*
+ * In a loose document: is the quote just before pos the end of its string? Blanks are consumed, and
+ * kept if it is not. What follows a comma is only looked for in this block.
+ */
+static int ends_string(struct rk_json *j, struct rk_error *err)
+{
+	char blanks[64];
+	size_t n = 0;
+	const char *p;
+	int c;
+
+	for (;; j->pos++) {
+		if (j->pos == j->end) {
+			c = rk_json_refill(j, err);
+			if (c <= 0)
+				return c < 0 ? c : 1;
+		}
+		c = (uint8_t)*j->pos;
+		if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+			break;
+		if (n == sizeof(blanks))
+			return 1;
+		blanks[n++] = (char)c;
+	}
+	if (c == ':' || c == '}' || c == ']')
+		return 1;
+	if (c == ',') {
+		for (p = j->pos + 1; *p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'; p++)
+			;
+		if (!*p || strchr("\"{[-0123456789tfnNI", *p))
+			return 1;
+	}
+	keep_odd(j, "\"", 1);
+	keep(j, blanks, n);
+	return 0;
+}
+
 /* Reads the string whose opening quote was just before pos into j->text. */
 static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
@@ -124,8 +161,15 @@ static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct
 		c = peek(j, err);
 		if (c < 0)
 			return c;
-		if (c == '"')
-			break;
+		if (c == '"') {
+			j->pos++;
+			rc = j->loose ? ends_string(j, err) : 1;
+			if (rc < 0)
+				return rc;
+			if (rc > 0)
+				break;
+			continue;
+		}
 		if (c != '\\')
 			continue;
 		j->pos++;
@@ -145,7 +189,6 @@ static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct
 		else
 			keep_odd(j, (const char[]){ '\\', (char)c }, 2);
 	}
-	j->pos++;
 	flush_high(j);
 	if (j->text.bad)
 		return rk_fail_nomem(err);
@@ -227,6 +270,11 @@ void rk_json_free(struct rk_json *j)
 	rk_bytes_release(&j->text);
 	rk_free(j->buf);
 	rk_free(j);
+}
+
+void rk_json_set_loose(struct rk_json *j)
+{
+	j->loose = true;
 }
 
 uint64_t rk_json_offset(const struct rk_json *j)
@@ -437,7 +485,7 @@ static inline int string(struct rk_json *j, struct rk_json_token *tok, struct rk
 {
 	const char *p = ++j->pos, *q = rk_json_string_end(p, j->end);
 
-	if (q >= j->end || *q != '"')
+	if (j->loose || q >= j->end || *q != '"')
 		return json_long_string(j, tok, err);
 	tok->text = p;
 	tok->len = (size_t)(q - p);

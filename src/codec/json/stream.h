@@ -52,6 +52,13 @@ int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_j
 void rk_json_free(struct rk_json *j); /* NULL is fine */
 
 /*
+ * From now on a quote ends a string only where one can end: before ':', '}' or ']', or a comma and
+ * the next value. For writers that do not escape names. Skipping is slower then. Quotes that are
+ * text are counted as notes.escapes.
+ */
+void rk_json_set_loose(struct rk_json *j);
+
+/*
  * The next token's enum rk_json_kind, or a negative code; err->offset is the offset of the error.
  */
 int rk_json_next(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err);

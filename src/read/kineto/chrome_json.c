@@ -158,6 +158,8 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 		chrome_source_close(&s->rows.base);
 		return rc;
 	}
+	if (f->loose)
+		rk_json_set_loose(s->rows.json);
 	*ret = &s->rows.base;
 	return 0;
 }

@@ -14,6 +14,7 @@ struct chrome_scan;
 struct chrome_format {
 	const char *source, *clock; /* values of the columns with these names */
 	bool documents;             /* the file may have several, one after another */
+	bool loose;                 /* names are not escaped */
 	bool count; /* find the tables by reading the whole document; otherwise all of `gives` */
 	const struct rk_json_field *fields;
 	unsigned nfields;

@@ -161,6 +161,9 @@ static const struct {
 	{ "src_device", PF_SRC },
 	{ "dst_device", PF_DST },
 	{ "address", PF_ADDRESS },
+	{ "ptr", PF_ADDRESS },
+	{ "stream", PF_STREAM },
+	{ "queue_id", PF_QUEUE },
 	{ "flags", PF_FLAGS },
 	{ "domain", PF_DOMAIN },
 	{ "marker_kind", PF_KIND },
@@ -633,6 +636,7 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 	struct pf_counter *grown;
 	const char *text = NULL;
 	uint32_t named = 0;
+	uint64_t hex = 0;
 	unsigned n = 1;
 	size_t len = 0;
 	int rc = 0;
@@ -687,6 +691,10 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 	else if (what == PF_VGPR_ALONE)
 		what = PF_VGPR;
 	to = &slice->values[what];
+	if (text && n == 1 && rk_num_u64(text, len, &hex) == RK_NUM_OK && hex <= INT64_MAX) {
+		*to = (int64_t)hex; /* "0x7f10", too */
+		return 0;
+	}
 	if (text) {
 		numbers((const uint8_t *)text, len, to, n);
 		return 0;
@@ -722,6 +730,39 @@ static enum rk_table table_of(const char *category, size_t len)
 	return RK_MARKERS;
 }
 
+/*
+ * Slices of the HIP runtime's own profiler (GPU_CLR_PROFILE_OUTPUT=x.pftrace) are recognised by the
+ * fixed numbers of its tracks: 0x1000 for calls, 0x2000 + device, 0x3000 for memory, with threads
+ * and lanes in the lowest 20 bits. Barriers have no table.
+ */
+static bool hip_table(const char *category, size_t len, uint64_t track, const char *name,
+		      size_t name_len, enum rk_table *ret)
+{
+	static const char *const copies[] = { "H2D",           "D2H",           "D2D",
+					      "BufferToImage", "ImageToBuffer", "Fill" };
+	uint64_t process = track >> 20;
+
+	if (process == 0x1000 && rk_text_ieq(category, len, "hip")) {
+		*ret = RK_API;
+		return true;
+	}
+	if ((process == 0x3000 || track == 0x3000) && rk_text_ieq(category, len, "memory")) {
+		*ret = RK_MEMALLOC;
+		return true;
+	}
+	if (process >> 12 != 2 || !rk_text_ieq(category, len, "gpu"))
+		return false;
+	*ret = rk_text_ieq(name, name_len, "Barrier") ? RK_NTABLES : RK_KERNELS;
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		size_t n = strlen(copies[i]);
+
+		if (name_len >= n && !memcmp(name, copies[i], n) &&
+		    (name_len == n || name[n] == '_'))
+			*ret = RK_MEMCPY;
+	}
+	return true;
+}
+
 /* Returns 1 if opened, 0 if the limit was reached. */
 static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct pf_track *t,
 		       const struct event *e, const struct packet *p, int64_t time,
@@ -730,9 +771,10 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	struct pf_slice *slice = s->spare;
 	struct rk_cursor c = p->event;
 	struct rk_pb_field f;
+	const char *category, *name;
+	size_t len, name_len;
 	enum rk_table table;
-	const char *category;
-	size_t len;
+	bool hip;
 	int rc = 0;
 
 	if (s->nslices == PF_MAX_SLICES) {
@@ -759,15 +801,24 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	s->nslices++;
 
 	category = rk_strtab_borrow(s->ctx->names, slice->category, &len);
-	table = table_of(category, len);
+	name = rk_strtab_borrow(s->ctx->names, e->name < 0 ? 0 : (uint32_t)e->name, &name_len);
+	hip = hip_table(category, len, e->track, name, name_len, &table);
+	if (!hip)
+		table = table_of(category, len);
 	slice->wanted = table == s->table || (table == RK_KERNELS && s->table == RK_COUNTERS);
 	while (slice->wanted && rc == 0 && rk_pb_next(&c, &f))
 		if (f.number == 4)
 			rc = take_annotation(s, q, slice, rk_pb_message(&f), err);
 	if (slice->wanted)
 		inherit(s, t, slice->values);
-	if (slice->values[PF_PID] == RK_NONE)
+	slice->hip = hip;
+	if (hip) { /* its processes have numbers of their own */
+		slice->values[PF_PID] = RK_NONE;
+		if (e->track >> 32 == 2)
+			slice->values[PF_AGENT] = (int64_t)(e->track >> 20 & 0xfff);
+	} else if (slice->values[PF_PID] == RK_NONE) {
 		slice->values[PF_PID] = p->pid;
+	}
 	return rc < 0 ? rc : 1;
 }
 

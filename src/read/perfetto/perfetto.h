@@ -10,6 +10,8 @@
  * number of the kernel in the file. Counter tracks repeat data of slices and are not read. begin_ns
  * and end_ns take precedence over the slice's own times, which rocprofv3 may have moved.
  *
+ * Traces of the HIP runtime's own profiler have other categories and numbers: see hip_table().
+ *
  * A packet may be a bundle: packets as in the file, compressed with zlib or zstd. Bundles do not
  * nest.
  *
@@ -106,6 +108,7 @@ struct pf_slice {
 	int64_t name;           /* id, RK_NONE: unknown */
 	uint32_t category;      /* id */
 	bool wanted, instant;
+	bool hip; /* of the HIP runtime's own profiler */
 	struct pf_counter *counters;
 	unsigned ncounters;
 	size_t cap_counters;

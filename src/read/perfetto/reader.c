@@ -137,6 +137,11 @@ static void counters(struct pf_rows *r, const struct pf_slice *s, const struct p
 /* Adds "MEMORY_COPY_" to directions without it, as in the CSV files. */
 static int64_t direction(struct pf_rows *r, int64_t name)
 {
+	static const struct {
+		const char *name, *direction;
+	} hip[] = { { "H2D", "MEMORY_COPY_HOST_TO_DEVICE" },
+		    { "D2H", "MEMORY_COPY_DEVICE_TO_HOST" },
+		    { "D2D", "MEMORY_COPY_DEVICE_TO_DEVICE" } };
 	uint32_t id = (uint32_t)name;
 	const char *text;
 	size_t len;
@@ -144,6 +149,9 @@ static int64_t direction(struct pf_rows *r, int64_t name)
 	if (name == RK_NONE)
 		return RK_NONE;
 	text = rk_strtab_borrow(r->ctx->names, id, &len);
+	for (size_t i = 0; i < sizeof(hip) / sizeof(hip[0]); i++)
+		if (len >= 3 && !memcmp(text, hip[i].name, 3) && (len == 3 || text[3] == '_'))
+			rk_strtab_adds(r->ctx->names, hip[i].direction, &id, &r->error);
 	if (rk_text_ends(text, len, "_TO_HOST") || rk_text_ends(text, len, "_TO_DEVICE"))
 		rk_v3_full_direction(r->ctx, &id, &r->error);
 	return id;
@@ -159,6 +167,10 @@ static int64_t domain(struct pf_rows *r, uint32_t category)
 
 	if (len > sizeof(name))
 		return category;
+	if (rk_text_ieq(text, len, "hip")) { /* of HIP's own profiler */
+		rk_strtab_adds(r->ctx->names, "HIP_API", &id, &r->error);
+		return id;
+	}
 	for (size_t i = 0; i < len; i++) {
 		name[i] = text[i];
 		if (name[i] >= 'a' && name[i] <= 'z')
@@ -210,6 +222,8 @@ static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *
 		put(r, RK_C_CORRELATION, v[PF_CORRELATION]);
 		break;
 	case RK_MEMALLOC:
+		if (s->hip) /* the slice lasts as long as the memory, not as the call */
+			end = RK_NONE;
 		put(r, RK_M_BYTES, v[PF_BYTES]);
 		put(r, RK_M_ADDRESS, v[PF_ADDRESS]);
 		put(r, RK_M_DEVICE, v[PF_AGENT]);
