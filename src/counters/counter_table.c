@@ -346,8 +346,13 @@ static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
 		for (const char *const *n = e->pub.needs; n && *n; n++) {
 			const struct rk_counter_entry *in =
 				rk_counter_table_any(t, rk_piece_of(*n));
+			const struct rk_counter_entry *end = t->entries + t->nentries;
+			uint64_t have = 0;
 
-			if (!in || in->pub.derived || (e->targets & ~in->targets))
+			/* targets may define it in several entries */
+			for (; in && in < end && strcmp(in->pub.name, *n) == 0; in++)
+				have |= in->pub.derived ? 0 : in->targets;
+			if (e->targets & ~have)
 				return rk_fail(err, RK_E_FORMAT,
 					       "'%s' needs '%s', which is not a hardware counter",
 					       e->pub.name, *n);

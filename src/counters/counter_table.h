@@ -37,7 +37,7 @@ bool rk_piece_split(struct rk_piece p, char c, struct rk_piece *before, struct r
 enum {
 	RK_TARGETS_MAX = 64, /* one bit each */
 	RK_PRODUCTS_MAX = 8,
-	RK_BLOCKS_MAX = 32,
+	RK_BLOCKS_MAX = 48,
 	/* limit of a block that the table does not list */
 	RK_BLOCK_LIMIT_UNKNOWN = 2,
 };

@@ -3,10 +3,13 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/data.h"
+#include "base/list.h"
+#include "codec/json/tree.h"
 #include "tap.h"
 #include "world.h"
 
@@ -131,15 +134,16 @@ TEST(the_table_survives_every_failed_allocation)
 	CHECK(!failed);
 }
 
-/* As many hardware and derived counters as ROCm 7.0 defines for these targets. */
+/* As many hardware and derived counters as ROCm 7.0 defines for these targets, 10.1 from gfx11 on. */
 TEST(the_shipped_table_is_complete)
 {
 	static const struct {
 		const char *arch;
 		size_t hardware, derived;
-	} known[] = { { "gfx906", 33, 53 },   { "gfx908", 243, 143 }, { "gfx90a", 261, 212 },
-		      { "gfx942", 265, 154 }, { "gfx950", 428, 200 }, { "gfx1030", 45, 44 },
-		      { "gfx1100", 40, 40 },  { "gfx1200", 36, 22 } };
+	} known[] = { { "gfx906", 33, 53 },   { "gfx908", 243, 143 },  { "gfx90a", 261, 212 },
+		      { "gfx942", 265, 155 }, { "gfx950", 428, 202 },  { "gfx1030", 45, 44 },
+		      { "gfx1100", 41, 43 },  { "gfx1151", 256, 155 }, { "gfx1153", 85, 45 },
+		      { "gfx1200", 45, 42 },  { "gfx1201", 45, 42 },   { "gfx1250", 224, 9 } };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		const struct rk_counter *c;
@@ -154,6 +158,95 @@ TEST(the_shipped_table_is_complete)
 		}
 		CHECK_U64(hardware, known[i].hardware);
 		CHECK_U64(derived, known[i].derived);
+	}
+}
+
+static bool has(const char *arch, const char *name, const char *block)
+{
+	const struct rk_counter *c = rk_counters_find(arch, name);
+
+	return c && (!block || strcmp(c->block, block) == 0);
+}
+
+/* Are the counters below `node` of the facts there, or not, on each of the targets? */
+static void compare(const struct rk_tree *facts, const char *node, const char *part,
+		    const char *archs, bool there)
+{
+	const struct rk_tree *list = rk_tree_get(rk_tree_get(facts, node), part);
+	struct rk_list words = { 0 };
+
+	rk_list_split(&words, archs, " ");
+	if (!CHECK(list != NULL && list->n > 0))
+		return;
+	RK_TREE_EACH(c, list)
+	{
+		const struct rk_tree *block = rk_tree_get(c, "block");
+		const char *name = c->key[0] ? c->key : c->text;
+
+		for (size_t i = 0; i < words.n && !strchr(name, ' '); i++)
+			if (!CHECK(has(words.v[i], name, there && block ? block->text : NULL) ==
+				   there))
+				CHECK_STR(name, words.v[i]);
+	}
+	rk_list_release(&words);
+}
+
+/* ROCKIT_COUNTER_FACTS: what the definitions of ROCm 10.1 say, as JSON. */
+TEST(newer_chips_have_the_counters_that_upstream_defines)
+{
+	static const char all[] = "gfx1150 gfx1151 gfx1152 gfx1153",
+			  strix[] = "gfx1150 gfx1151 gfx1152";
+	const char *path = getenv("ROCKIT_COUNTER_FACTS");
+	const struct rk_counter_table *t = rk_counter_table_get(NULL);
+	const struct rk_counter_target *target;
+	struct rk_tree *facts = NULL;
+	struct rk_error err = { 0 };
+
+	/* without the facts, the test above counts them */
+	if (!path || !CHECK_I64(rk_tree_load(path, &facts, &err), 0))
+		return;
+	compare(facts, "gfx1250", "basic", "gfx1250", true);
+	compare(facts, "gfx1250", "derived", "gfx1250", true);
+	compare(facts, "gfx1250", "absent", "gfx1250", false);
+	compare(facts, "gfx1150_1151_1152_1153", "basic", all, true);
+	compare(facts, "gfx1150_1151_1152_1153", "derived", all, true);
+	compare(facts, "gfx1150_1151_1152", "basic", strix, true);
+	compare(facts, "gfx1150_1151_1152", "derived", strix, true);
+	compare(facts, "gfx1150_1151_1152", "also_defined_from_gfx11_set", strix, true);
+	compare(facts, "gfx1150_1151_1152", "basic", "gfx1153", false);
+	compare(facts, "gfx1150_1151_1152", "derived", "gfx1153", false);
+	compare(facts, "gfx115x_not_defined", "gfx1150..1153", all, false);
+	compare(facts, "gfx115x_not_defined", "gfx1153_also", "gfx1153", false);
+	compare(facts, "gfx1200_1201", "basic", "gfx1200 gfx1201", true);
+	compare(facts, "gfx1200_1201", "derived", "gfx1200 gfx1201", true);
+	compare(facts, "gfx1100_1101_1102", "basic", "gfx1100 gfx1101 gfx1102", true);
+	compare(facts, "gfx1100_1101_1102", "derived", "gfx1100 gfx1101 gfx1102", true);
+	target = rk_counter_table_target_find(t, "gfx1250");
+	RK_TREE_EACH(limit, rk_tree_get(rk_tree_get(facts, "gfx1250"), "limits_per_pass"))
+	{
+		int64_t n = 0;
+
+		CHECK(rk_tree_int(limit, &n));
+		CHECK_U64(rk_counter_table_limit(t, target, limit->key), (uint64_t)n);
+	}
+	rk_tree_free(facts);
+}
+
+TEST(gfx12_counts_at_most_eight_things_of_sq_and_reads_of_256_bytes)
+{
+	const struct rk_counter_table *t = rk_counter_table_get(NULL);
+	static const char *const archs[] = { "gfx1200", "gfx1201", "gfx1250" };
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct rk_counter *c = rk_counters_find(archs[i], "FETCH_SIZE");
+		bool large = false;
+
+		CHECK_U64(rk_counter_table_limit(t, rk_counter_table_target_find(t, archs[i]),
+						 "SQ"),
+			  8);
+		for (const char *const *n = c->needs; *n; n++)
+			large |= strcmp(*n, "GL2C_EA_RDREQ_256B") == 0;
+		CHECK(large);
 	}
 }
 

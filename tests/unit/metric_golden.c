@@ -337,6 +337,7 @@ static void give_round(struct dispatch *d)
 		{ "GL2C_EA_RDREQ_64B_sum", 2 },
 		{ "GL2C_EA_RDREQ_96B_sum", 3 },
 		{ "GL2C_EA_RDREQ_128B_sum", 4 },
+		{ "GL2C_EA_RDREQ_256B_sum", 5 },
 		{ "GL2C_MC_WRREQ_sum", 50 },
 		{ "GL2C_EA_WRREQ_sum", 60 },
 		{ "GL2C_EA_WRREQ_64B_sum", 40 },
@@ -411,7 +412,7 @@ static const struct {
 	{ "gfx1100", "l2_misses", 100 },
 	{ "gfx1100", "lds_conflict_share_pct", 20 },
 	{ "gfx1100", "fabric_read_bw", 0.096 },  /* 32 + 128 + 288 + 512 = 960 */
-	{ "gfx1201", "fabric_read_bw", 0.0672 }, /* 32 + 128 + 512 = 672 */
+	{ "gfx1201", "fabric_read_bw", 0.1952 }, /* 32 + 128 + 512 + 1280 = 1952 */
 	{ "gfx1100", "fabric_rd_96B", 3 },
 	{ "gfx1201", "fabric_rd_96B", NAN },
 	{ "gfx1100", "fabric_write_bw", 0.288 },
