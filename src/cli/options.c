@@ -286,6 +286,7 @@ const char *const rk_offer_counters[] = { "compute_bound",
 					  "@lds",
 					  "@stalls",
 					  "@limits",
+					  "@flops",
 					  "@resources",
 					  NULL };
 

@@ -79,7 +79,7 @@ extern const char *const rk_offer_groups[];    /* metrics --group */
 /* rk_offer_counters as help text. */
 #define RK_COUNTER_WORDS_HELP                                                                   \
 	"categories:  @instructions @waves @memory @cache @compute_unit @lds @stalls @limits\n" \
-	"             @resources; 'rockit counters @cache' lists one\n"                         \
+	"             @flops @resources; 'rockit counters @cache' lists one\n"                  \
 	"sets:        compute_bound memory_bound communication_bound full_profile\n"            \
 	"             instruction_mix\n"
 

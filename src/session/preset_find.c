@@ -18,10 +18,9 @@ enum { EXTENDS_MAX = 8, USER_MAX = 1000 };
 
 /* The order of the documentation. */
 static const char *const order[] = {
-	"compute",       "memory",       "communication", "full",
-	"lightweight",   "perfetto",     "api_overhead",  "pc_sampling",
-	"compute_bound", "memory_bound", "multi_gpu",     "comprehensive",
-	"multinode",     NULL,
+	"compute",      "memory",       "communication", "full",      "lightweight",
+	"perfetto",     "api_overhead", "pc_sampling",   "roofline",  "compute_bound",
+	"memory_bound", "multi_gpu",    "comprehensive", "multinode", NULL,
 };
 
 /* The user's folder; false when there is no place for one. It need not exist. */

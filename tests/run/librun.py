@@ -14,7 +14,7 @@ ROCKIT = os.environ["ROCKIT"]
 SOURCE = pathlib.Path(os.environ["ROCKIT_SOURCE_DIR"])
 VERSIONS = ("6.2", "6.3", "6.4", "7.0", "7.13", "10.1")
 PRESETS = ("compute", "memory", "communication", "full", "lightweight", "perfetto", "api_overhead",
-           "pc_sampling", "compute_bound", "memory_bound", "multi_gpu", "comprehensive",
+           "pc_sampling", "roofline", "compute_bound", "memory_bound", "multi_gpu", "comprehensive",
            "multinode")
 KERNELS = 6
 

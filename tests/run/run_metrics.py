@@ -53,6 +53,17 @@ def categories_of_memory_give_bandwidth_and_hits(place):
 
 
 @test
+def the_preset_roofline_places_kernels_under_every_level(place):
+    place.rocm("7.0")
+    run = place.run("-p", "roofline")
+    assert run.status == 0, run.err
+    found = metrics(place, run.dir)
+    ids = {m["id"] for m in found["metrics"]}
+    assert {"flops_total", "ai_lds", "ai_l1", "ai_l2", "ai_hbm", "mfma_f16_rate"} <= ids, ids
+    place.rockit("metrics", run.dir).stdout.index("Roofline: FLOP/s")
+
+
+@test
 def a_counter_of_two_passes_is_read_from_the_pass_of_its_formula(place):
     place.rocm("7.0")
     run = place.run("-p", "memory")

@@ -44,7 +44,7 @@ for version in VERSIONS:
             run = place.run("-p", preset, name=preset)
             did = check_run(run, preset, release)
             check_times(did)
-            assert len(did["passes"]) <= 4, preset
+            assert len(did["passes"]) <= (6 if preset == "roofline" else 4), preset
 
     presets_of.__name__ = f"every_preset_runs_under_rocprofv3_of_{version}"
     test(presets_of)

@@ -10,11 +10,10 @@
 #include "preset_world.h"
 #include "tap.h"
 
-static const char *const thirteen[] = {
-	"compute",       "memory",       "communication", "full",
-	"lightweight",   "perfetto",     "api_overhead",  "pc_sampling",
-	"compute_bound", "memory_bound", "multi_gpu",     "comprehensive",
-	"multinode",     NULL,
+static const char *const shipped[] = {
+	"compute",      "memory",       "communication", "full",      "lightweight",
+	"perfetto",     "api_overhead", "pc_sampling",   "roofline",  "compute_bound",
+	"memory_bound", "multi_gpu",    "comprehensive", "multinode", NULL,
 };
 
 /* A folder of presets of the user's own. */
@@ -66,7 +65,7 @@ static struct rk_preset *load(const char *name)
 TEST(every_name_of_the_documentation_is_a_preset_that_says_what_it_is)
 {
 	setenv("ROCKIT_PRESET_DIR", "/nonexistent", 1);
-	for (const char *const *name = thirteen; *name; name++) {
+	for (const char *const *name = shipped; *name; name++) {
 		struct rk_preset *p = load(*name);
 
 		if (!p)
@@ -89,9 +88,9 @@ TEST(presets_are_listed_in_the_order_of_the_documentation)
 
 	setenv("ROCKIT_PRESET_DIR", "/nonexistent", 1);
 	CHECK(rk_preset_list(&names, &err) == 0);
-	CHECK_U64(names.n, 13);
+	CHECK_U64(names.n, 14);
 	for (size_t i = 0; i < names.n; i++)
-		CHECK_STR(names.names[i], thirteen[i]);
+		CHECK_STR(names.names[i], shipped[i]);
 	CHECK(!names.names[names.n]);
 	rk_preset_names_release(&names);
 }
@@ -204,8 +203,8 @@ TEST(the_users_presets_win_and_may_extend_what_they_hide)
 	CHECK(has(p->monitors, "power"));
 	rk_preset_free(p);
 	CHECK(rk_preset_list(&names, &err) == 0);
-	CHECK_U64(names.n, 14);
-	CHECK_STR(names.names[13], "mine");
+	CHECK_U64(names.n, 15);
+	CHECK_STR(names.names[14], "mine");
 	rk_preset_names_release(&names);
 	folder_drop(&f, files);
 }

@@ -100,7 +100,7 @@ TEST(counters_of_a_preset_cost_the_passes_that_it_says)
 	static const struct {
 		const char *preset;
 		size_t passes;
-	} said[] = { { "compute", 2 }, { "memory", 3 }, { "full", 1 } };
+	} said[] = { { "compute", 2 }, { "memory", 3 }, { "full", 1 }, { "roofline", 5 } };
 
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
 		for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++) {
