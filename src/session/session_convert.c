@@ -313,6 +313,8 @@ static void warn_no_kernels(struct rk_session *s)
 /* What is traced if the user requests nothing is not reported as missing, except kernels. */
 static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 {
+	/* what these call their rows is not documented */
+	const unsigned named_by_guess = RK_TRACE_KFD | RK_TRACE_OMPT | RK_TRACE_GRAPH;
 	const struct rk_plan *p = s->plan;
 	unsigned given = 0;
 
@@ -333,13 +335,22 @@ static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 		if (!n && !(given >> i & 1))
 			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
 		else if (!n && (!p->want.nothing_said || 1u << i == RK_TRACE_KERNEL))
-			drop(s, rk_trace_name(i), "requested, but no rows recorded");
+			drop(s, rk_trace_name(i),
+			     1u << i & named_by_guess ? "requested, but no rows recorded under a "
+							"name that rockit knows" :
+							"requested, but no rows recorded");
 		if (!n && r && 1u << i == RK_TRACE_KERNEL)
 			warn_no_kernels(s);
 	}
 	put_counters(s, r);
 	if (p->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
 		drop(s, "pc_samples", "no samples recorded");
+	if (p->spm.n && !(r && rows_of(r, "samples")))
+		drop(s, "spm", "no samples recorded");
+	if (p->asks & RK_ASK_ATT && !(r && rows_of(r, "instructions")))
+		drop(s, "thread_trace",
+		     "no instructions recorded: rocprofv3 needs its trace decoder (--tool-args "
+		     "'--att-library-path DIR'), and a kernel that matches");
 	if (p->want.libraries && !(r && rows_of(r, "library_calls")))
 		drop(s, "library_calls", "the libraries logged nothing");
 }

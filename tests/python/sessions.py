@@ -90,6 +90,20 @@ def what_the_command_says_is_in_the_notes(folder):
 
 
 @test
+def options_of_newer_releases_reach_the_plan(_folder):
+    given = {"tool": "rocprofv3", "tool_version": "10.1", "arch": "gfx942"}
+    names = ["TCC_HIT_sum", "TCC_MISS_sum", "TCC_READ_sum", "TCC_WRITE_sum", "TCC_ATOMIC_sum"]
+    plan = rockit.plan(["./app"], counters=names, replay="kernel", **given)
+    assert plan.passes[0].argv.count("--pmc") == len(plan.data["passes"][0]["groups"]) > 1, plan
+    plan = rockit.plan(["./app"], traces="kernel", delay=1.5, duration=3, thread_trace=True, **given)
+    assert ["--att" in p.argv for p in plan.passes] == [False, True] and "2:3:1" in plan.passes[0].argv, plan
+    plan = rockit.plan(["./app"], spm=["SQ_WAVES", "GRBM_COUNT"], **given)
+    assert "GRBM_COUNT" in plan.passes[0].argv and plan.data["passes"][0]["spm"], plan
+    why = raises(rockit.UsageError, rockit.plan, ["./app"], spm="SQ_WAVES", **{**given, "tool_version": "7.13"})
+    assert "7.14" in str(why), why
+
+
+@test
 def the_program_finds_signals_as_anyone_would(folder):
     # Python ignores SIGPIPE; `yes` would go on for ever.
     where = place(folder)

@@ -108,6 +108,10 @@ def the_options_of_newer_releases_are_accepted_by_them(place):
         run = place.run(*words, name=f"r{number}")
         assert run.status == 0, (words, run.err)
         assert run.report()["kernel_rows"] == KERNELS, (words, run.err)
+        asked = run.ledger["asked"]
+        assert asked.get("spm") == (["SQ_WAVES", "GRBM_COUNT"] if "--spm" in words else None), asked
+        # the stand-in writes none
+        assert ("spm" in run.ledger["dropped"]) == ("--spm" in words), run.ledger
 
 
 def legacy(tool, kernels):

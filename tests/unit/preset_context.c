@@ -98,6 +98,19 @@ TEST(options_of_a_cmd_that_have_no_word_here_go_to_the_profiler)
 	rk_preset_free(p);
 }
 
+TEST(traces_of_newer_releases_in_a_cmd_are_ours)
+{
+	struct rk_preset *p = context(
+		NULL, "{\"tools\": [{\"name\": \"rocprofv3\", \"cmd\": \"rocprofv3 --kfd-trace "
+		      "--hip-graph-trace --rocshmem-trace --hipfile-trace --rocdecode-trace "
+		      "--rocjpeg-trace\"}]}");
+
+	CHECK_U64(traces_of(p), RK_TRACE_KFD | RK_TRACE_GRAPH | RK_TRACE_ROCSHMEM |
+					RK_TRACE_HIPFILE | RK_TRACE_ROCDECODE | RK_TRACE_ROCJPEG);
+	CHECK(!p->tool_args[0]);
+	rk_preset_free(p);
+}
+
 TEST(the_counter_files_of_madengine_are_the_sets_of_that_name)
 {
 	struct rk_preset *p = context(

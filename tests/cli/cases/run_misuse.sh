@@ -27,6 +27,6 @@ try -d '' -- true
 try memory -- true
 try -- true
 # what rocprof calls otherwise
-for option in hip-trace sys-trace hsa-trace kernel-trace roctx-trace stats pmc=SQ_WAVES; do
+for option in hip-trace sys-trace hsa-trace kernel-trace roctx-trace stats pmc=SQ_WAVES kfd-trace pid=4711 collection-period selected-regions replay-mode; do
 	try --$option -- true
 done
