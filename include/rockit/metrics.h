@@ -172,6 +172,11 @@ struct rk_metrics {
 	struct rk_trace_facts trace;
 	const struct rk_warning *warnings;
 	size_t nwarnings;
+	/*
+	 * The average of a ratio over dispatches is SUM(A)/SUM(B), as in the release of rocprof-compute
+	 * that recorded the run; else it is the mean of A/B.
+	 */
+	bool of_sums;
 };
 
 /*

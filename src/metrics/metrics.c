@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/data.h"
 #include "base/handle.h"
 #include "base/num.h"
 #include "metrics/metrics_impl.h"
@@ -67,8 +68,8 @@ static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 		return rk_fail_nomem(err);
 	for (size_t k = 0; k < n; k++) {
 		const struct rk_metric_plan *p;
-		int rc = rk_metric_plan_new(w->set, &w->kinds.v[k], w->opt->normal, w->names,
-					    &w->inputs, &w->plans[k], err);
+		int rc = rk_metric_plan_new(w->set, &w->kinds.v[k], w->opt->normal, w->of_sums,
+					    w->names, &w->inputs, &w->plans[k], err);
 
 		if (rc < 0)
 			return rc;
@@ -82,6 +83,43 @@ static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 		for (size_t i = 0; i < p->noutputs; i++)
 			w->places[k][i] = (unsigned)(p->outputs[i].def - w->set->defs);
 	}
+	return 0;
+}
+
+/*
+ * Releases of rocprof-compute average ratios differently, and their users compare our numbers with
+ * its own. The release is in the folder's sysinfo.csv.
+ */
+static int find_average(struct rk_metric_work *w, struct rk_error *err)
+{
+	const struct rk_data_file *f = rk_data_find("metrics/versions.json");
+	struct rk_tree *table = NULL;
+	bool all = true, any = false;
+	int rc;
+
+	if (!f)
+		return rk_fail(err, RK_E_UNSUPPORTED, "this build has no table of versions");
+	rc = rk_tree_parse_json(f->text, f->len, f->name, &table, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < w->run->nfound; i++) {
+		int release = w->run->found[i].release;
+		bool sums = false;
+
+		if (!release)
+			continue;
+		any = true;
+		RK_TREE_EACH(v, rk_tree_get(table, "versions"))
+		{
+			int64_t from = 0;
+
+			if (rk_tree_int(rk_tree_get(v, "from"), &from) && release >= from)
+				sums = !strcmp(rk_tree_text(rk_tree_get(v, "average"), ""), "sums");
+		}
+		all &= sums;
+	}
+	w->of_sums = any && all;
+	rk_tree_free(table);
 	return 0;
 }
 
@@ -119,6 +157,7 @@ static int prepare(struct context *c, struct rk_error *err)
 	if (!c->rows)
 		return rk_fail_nomem(err);
 	if ((rc = rk_metric_set_load(w->opt->metrics, &w->set, err)) < 0 ||
+	    (rc = find_average(w, err)) < 0 ||
 	    (rc = rk_kinds_find(w->run, w->opt, &w->kinds, err)) < 0 ||
 	    (rc = rk_metric_names_of(w->run, &w->names, err)) < 0 ||
 	    (rc = plans_make(w, err)) < 0 ||

@@ -93,6 +93,7 @@ struct rk_metric_sum {
 	double sum, min, max;
 	double weighted, weight;  /* value x time, and time */
 	double lost, lost_weight; /* accumulated rounding error of sum and weighted */
+	double over, under;       /* sums of the sides of a ratio, if the plan has them */
 	uint64_t n;
 };
 
@@ -167,7 +168,8 @@ struct rk_metric_work {
 	struct rk_roof_measure *measured;
 	size_t nmeasured;
 	uint64_t rows, untimed, partial;
-	bool traced; /* kernels ran as without a counter profiler */
+	bool traced;  /* kernels ran as without a counter profiler */
+	bool of_sums; /* the average of a ratio is the ratio of sums: data/metrics/versions.json */
 	uint64_t kind_rows[RK_KINDS_MAX];
 };
 

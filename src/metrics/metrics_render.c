@@ -143,6 +143,7 @@ static void put_facts(struct rk_json_out *j, const struct rk_metrics *m)
 
 	rk_json_text(j, "arch", rk_text_or_null(m->arch));
 	rk_json_text(j, "normal", normals[m->normal]);
+	rk_json_text(j, "average", m->of_sums ? "ratio of sums" : "mean of dispatches");
 	rk_json_uint(j, "dispatches", m->dispatches);
 	rk_json_int(j, "total_ns", m->total_ns);
 	if (m->ndevices)

@@ -306,6 +306,8 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 		.peak = NAN,
 		.percent_of_peak = NAN,
 	};
+	if (b->w->of_sums && s->under > 0)
+		ret->avg = between(s->over / s->under, s);
 	if (d->median && !b->w->sums.kept_full)
 		ret->median = median_of(&b->w->sums, def, group, s->n);
 	for (size_t i = 0; i < p->noutputs; i++) {
@@ -354,6 +356,8 @@ static int make_metrics(struct build *b, struct rk_error *err)
 				all.max = from->max;
 			all.weighted += from->weighted;
 			all.weight += from->weight;
+			all.over += from->over;
+			all.under += from->under;
 		}
 		if (all.n)
 			set_value(b, b->kind, d, UINT32_MAX, &all, &m->metrics[m->nmetrics++]);
@@ -645,6 +649,7 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	w->plans = NULL;
 	w->trace = (struct rk_trace_facts){ 0 };
 	o->pub.normal = w->opt->normal;
+	o->pub.of_sums = w->of_sums;
 	o->pub.dispatches = w->rows;
 	rk_run_tell_names(w->run);
 	rc = rk_run_copy_warnings(w->run, &o->pub.warnings, &o->pub.nwarnings, err);

@@ -210,6 +210,29 @@ static void add_metric(struct rk_metric_sums *s, const struct rk_metric_rows *r,
 	}
 }
 
+static void add_sides(struct rk_metric_sums *s, const struct rk_metric_rows *r, size_t output)
+{
+	const struct rk_metric_output *o = &r->plan->outputs[output];
+	const double *over, *under;
+	size_t at = 0;
+
+	if (o->over == RK_NO_RESULT || o->under == RK_NO_RESULT)
+		return;
+	over = rk_program_result(r->state, o->over);
+	under = rk_program_result(r->state, o->under);
+	for (size_t i = 0; i < r->order->nruns; i++) {
+		const struct rk_metric_stretch *run = &r->order->runs[i];
+		struct rk_metric_sum *m = &s->groups[run->group].sums[r->place[output]];
+
+		for (; at < run->end; at++) {
+			bool has = !isnan(over[at]) && !isnan(under[at]);
+
+			m->over += has ? over[at] : 0;
+			m->under += has ? under[at] : 0;
+		}
+	}
+}
+
 static int keep_values(struct rk_metric_sums *s, const struct rk_metric_rows *r, size_t output,
 		       struct rk_error *err)
 {
@@ -290,6 +313,7 @@ int rk_metric_sums_add(struct rk_metric_sums *s, const struct rk_metric_rows *ro
 
 	for (size_t i = 0; i < rows->plan->noutputs; i++) {
 		add_metric(s, rows, i);
+		add_sides(s, rows, i);
 		if (rows->plan->outputs[i].def->median) {
 			rc = keep_values(s, rows, i, err);
 			if (rc < 0)

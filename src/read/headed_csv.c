@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "read/rocprofv3/csv.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
@@ -269,6 +270,44 @@ static const struct rk_csv_bind processes[] = {
 	{ NULL },
 };
 
+/* "7.14.0-66" is 71400; 0: not a release. */
+static int release_of(struct rk_csv_span text)
+{
+	int parts[3] = { 0 }, n = 0;
+
+	for (size_t i = 0; i < text.len && n < 3; i++) {
+		if (text.p[i] == '.')
+			n++;
+		else if (!rk_is_digit(text.p[i]) || parts[n] > 9)
+			break;
+		else
+			parts[n] = parts[n] * 10 + (text.p[i] - '0');
+	}
+	return n ? parts[0] * 10000 + parts[1] * 100 + parts[2] : 0;
+}
+
+/* In the first row, which is in the head of the file. */
+static int find_release(const struct headed *r, struct rk_error *err)
+{
+	enum { CELLS_MAX = 128 };
+	int column = rk_csv_header_find(&r->header, "rocm_version"), rc;
+	struct rk_csv_span cells[CELLS_MAX];
+	const void *head = NULL;
+	const char *row;
+	size_t len = 0;
+
+	rc = rk_instream_head(r->in, &head, &len, err);
+	if (rc < 0 || column < 0 || r->header.bytes >= len)
+		return rc < 0 ? rc : 0;
+	row = (const char *)head + r->header.bytes;
+	len -= r->header.bytes;
+	if (memchr(row, '\n', len))
+		len = (size_t)((const char *)memchr(row, '\n', len) - row);
+	if (rk_csv_split(row, len, cells, CELLS_MAX) != r->header.ncols)
+		return 0;
+	return release_of(cells[column]);
+}
+
 static int sysinfo_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 			struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
 {
@@ -278,6 +317,13 @@ static int sysinfo_open(const struct rk_reader_ops *ops, struct rk_instream *in,
 		return rc;
 	if (has(&((struct headed *)*ret)->header, "command"))
 		(*ret)->tables |= RK_TABLE_BIT(RK_PROCESSES);
+	rc = find_release((struct headed *)*ret, err);
+	if (rc < 0) {
+		((struct headed *)*ret)->in = NULL; /* still belongs to the caller */
+		headed_close(*ret);
+		return rc;
+	}
+	(*ret)->release = rc;
 	return 0;
 }
 

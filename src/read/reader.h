@@ -17,6 +17,7 @@ struct rk_reader {
 	bool ordinals; /* set before a scan: see rk_reader_ops.ordinals */
 	bool untimed;  /* kernels have no times; set by open */
 	unsigned analysis;    /* set by open: see rk_reader_ops.analysis */
+	int release;          /* ROCm release that wrote the file, 70200 is 7.2.0; 0: unknown */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 

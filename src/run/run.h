@@ -37,6 +37,7 @@ struct rk_found {
 	bool untimed;           /* its kernels have no times */
 	bool summed;            /* so its process has statistics of them, which are used */
 	unsigned analysis;      /* computed from other files: see rk_reader_ops */
+	int release;            /* as in rk_reader */
 	int table_here;         /* a table that `convert` wrote into a directory; -1: no */
 	struct rk_reader *kept; /* for a pipe, which cannot be opened again */
 	/* counters, set by rk_run_counter_names: */

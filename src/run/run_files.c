@@ -293,6 +293,7 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->tables = r->tables;
 	f->stats_of = r->stats_of;
 	f->untimed = r->untimed;
+	f->release = r->release;
 	f->analysis = r->analysis ? r->analysis : r->ops->analysis;
 	f->in_dir = !must;
 	if (!must)

@@ -176,6 +176,54 @@ TEST(dispatches_of_sampled_instructions_are_not_counted_again)
 	ask_close(&a);
 }
 
+/* 30 of 40 and 10 of 100 hits: the mean of 75 % and 10 %, or 40 of 140. */
+TEST(averages_are_those_of_the_release_that_recorded_the_folder)
+{
+	static const struct {
+		const char *release;
+		double hits;
+		bool of_sums;
+	} cases[] = {
+		{ "7.13.0", 42.5, false },
+		{ "7.14.0", 4000 / 140., true },
+		{ "10.1.0-55", 4000 / 140., true },
+		{ "", 42.5, false },
+		{ "new", 42.5, false },
+	};
+	struct ask a;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char sysinfo[400];
+
+		snprintf(
+			sysinfo, sizeof(sysinfo),
+			"workload_name,command,ip_blocks,rocm_version,gpu_model,gpu_arch,cu_per_gpu,"
+			"num_xcd\nw,\"a, b\",SQ,%s,MI210,gfx90a,104,1\n",
+			cases[i].release);
+		ask_open(&a);
+		world_text(&a.w, "in/sysinfo.csv", sysinfo);
+		world_text(&a.w, "in/pmc_perf.csv",
+			   WIDE "TCC_HIT_sum,TCC_MISS_sum,TCP_TOTAL_CACHE_ACCESSES_sum,"
+				"TCP_TCC_READ_REQ_sum,TCP_TCC_WRITE_REQ_sum,"
+				"TCP_TCC_ATOMIC_WITH_RET_REQ_sum,"
+				"TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum" TIMES
+					ROW(0, "copy") "30,10,100,50,0,0,0,1000,2000\n" ROW(
+						1, "copy") "10,90,300,30,0,0,0,5000,6000\n");
+		if (ask(&a, "in", NULL)) {
+			const struct rk_metric_value *v = value_of(&a, "l2_hit_pct");
+
+			CHECK(a.m->of_sums == cases[i].of_sums);
+			CHECK_NEAR(v->avg, cases[i].hits);
+			CHECK_NEAR(v->min, 10);
+			CHECK_NEAR(of_kernel(&a, "copy", "l2_hit_pct")->avg, cases[i].hits);
+			CHECK_NEAR(value_of(&a, "l2_hits")->avg, 20);
+			/* 100 - 100 * 80 / 400, or the mean of 50 and 90 */
+			CHECK_NEAR(value_of(&a, "l1_hit_pct")->avg, cases[i].of_sums ? 80 : 70);
+		}
+		ask_close(&a);
+	}
+}
+
 TEST(channels_add_up_under_either_prefix)
 {
 	struct ask a;

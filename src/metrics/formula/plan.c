@@ -204,6 +204,7 @@ struct work {
 	struct lookup lookup;
 	struct rk_names names;
 	struct rk_metric_plan *plan;
+	bool sides;
 };
 
 /* Adds an absent metric; the program's error message becomes the reason. */
@@ -265,6 +266,36 @@ static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, str
 	return rc;
 }
 
+/* A / B, or a number minus that. The expression itself was added before, so its names are known. */
+static int add_sides(struct work *w, const struct rk_expr *e, struct rk_metric_output *o,
+		     struct rk_error *err)
+{
+	struct rk_expr whole = { .op = RK_EXPR_MUL, .index = -1 };
+	struct rk_expr rest = { .op = RK_EXPR_SUB, .index = -1, .a = &whole };
+	const struct rk_expr *over;
+	unsigned first;
+	int rc;
+
+	while (e->op == RK_EXPR_OR) {
+		rc = add_maybe(w, e->a, &first, err);
+		if (rc < 0)
+			return rc;
+		e = first == RK_NO_RESULT ? e->b : e->a;
+	}
+	over = e->a;
+	if (e->op == RK_EXPR_SUB && e->a->op == RK_EXPR_NUMBER && e->b->op == RK_EXPR_DIV) {
+		whole.a = e->a;
+		e = e->b;
+		whole.b = e->b;
+		rest.b = e->a;
+		over = &rest;
+	}
+	if (e->op != RK_EXPR_DIV)
+		return 0;
+	rc = add_maybe(w, over, &o->over, err);
+	return rc < 0 ? rc : add_maybe(w, e->b, &o->under, err);
+}
+
 static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk_error *err)
 {
 	struct rk_metric_plan *p = w->plan;
@@ -291,7 +322,9 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 		return rc;
 	}
 	o = &p->outputs[p->noutputs++];
-	*o = (struct rk_metric_output){ def, result, NAN, split };
+	*o = (struct rk_metric_output){ def, result, NAN, split, RK_NO_RESULT, RK_NO_RESULT };
+	if (w->sides && (rc = add_sides(w, e, o, err)) < 0)
+		return rc;
 	if (!peak)
 		return 0;
 	rc = add_maybe(w, peak, &result, err);
@@ -357,12 +390,12 @@ static int add_check(struct work *w, const struct rk_metric_check *c, struct rk_
 }
 
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
-		       enum rk_normal normal, struct rk_formula_names *names,
+		       enum rk_normal normal, bool sides, struct rk_formula_names *names,
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err)
 {
 	struct rk_metric_plan *p = rk_calloc(1, sizeof(*p));
-	struct work w = { .plan = p };
+	struct work w = { .plan = p, .sides = sides };
 	struct rk_arena *arena = NULL;
 	int rc;
 

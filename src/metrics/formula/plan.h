@@ -39,6 +39,8 @@ struct rk_metric_output {
 	unsigned result;
 	double peak; /* NaN: none */
 	bool split;  /* its counters are from several passes, because no pass has all of them */
+	/* a ratio: its two sides, for the ratio of their sums; else RK_NO_RESULT */
+	unsigned over, under;
 };
 
 /* Sums over the dispatches of a kernel, for the roofline and the verdict. */
@@ -67,9 +69,12 @@ struct rk_metric_plan {
 	bool countable[RK_NTOTALS];     /* the chip has counters of it */
 };
 
-/* `set`, `names` and `inputs` must outlive the plan, which adds its inputs to `inputs`. */
+/*
+ * `set`, `names` and `inputs` must outlive the plan, which adds its inputs to `inputs`. `sides`: also
+ * compute both sides of ratios.
+ */
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
-		       enum rk_normal normal, struct rk_formula_names *names,
+		       enum rk_normal normal, bool sides, struct rk_formula_names *names,
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err);
 void rk_metric_plan_free(struct rk_metric_plan *p); /* NULL is fine */
