@@ -190,6 +190,7 @@ function start() {
 	section("copies", () => plainTable(report.copies, "Direction", "Copies", report));
 	section("api", () => [plainTable(report.api, "Function", "API calls", report),
 		plainTable(report.memory, "Operation", "Memory operations", report),
+		plainTable(report.libraries || [], "Call", "Library calls", report),
 		plainTable(report.domains, "Domain", "Domains", report)]);
 	section("markers", () => plainTable(report.markers, "Marker", "Markers", report));
 	section("recording", () => recordingSection(run));

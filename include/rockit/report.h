@@ -119,6 +119,8 @@ struct rk_report {
 	const struct rk_warning *warnings;
 	size_t nwarnings;
 	void *kept; /* private */
+	/* calls of rocBLAS and others by library, function and arguments, the most frequent first */
+	struct rk_report_section libraries;
 };
 
 enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };

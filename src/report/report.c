@@ -1,5 +1,6 @@
 /* report.c - make a report from the tables of a run. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,8 @@ static const struct {
 	[RK_SECTION_MARKERS] = { "markers", "Markers", "", offsetof(struct rk_report, markers) },
 	[RK_SECTION_MEMORY] = { "memory", "Memory operations", "",
 				offsetof(struct rk_report, memory) },
+	[RK_SECTION_LIBRARIES] = { "libraries", "Library calls", "",
+				   offsetof(struct rk_report, libraries) },
 	[RK_SECTION_DOMAINS] = { "domains", "Domains", "domain",
 				 offsetof(struct rk_report, domains) },
 };
@@ -272,6 +275,75 @@ static int add_stats(struct work *w, struct rk_error *err)
 	return rc;
 }
 
+/* "rocblas rocblas_sgemm transA N ..."; beyond LIBRARY_NAMES different calls only the function. */
+static int library_name(struct work *w, const struct rk_batch *b, size_t row, uint32_t *ret,
+			struct rk_error *err)
+{
+	enum { LIBRARY_NAMES = 10000, NAME_BYTES = 4096 };
+	static const unsigned parts[] = { RK_L_LIBRARY, RK_L_FUNCTION, RK_L_CONFIG };
+	size_t n = w->rows[RK_LIBRARY_CALLS] + row < LIBRARY_NAMES ? 3 : 2;
+	char name[NAME_BYTES] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && len < sizeof(name); i++) {
+		const char *text =
+			rk_strtab_borrow(w->ctx->names, rk_batch_id(b, parts[i], row), NULL);
+
+		if (text[0])
+			len += (size_t)snprintf(name + len, sizeof(name) - len, "%s%s",
+						len ? " " : "", text);
+	}
+	return rk_strtab_add(w->ctx->names, name, strlen(name), ret, err);
+}
+
+static int add_libraries(struct work *w, struct rk_error *err)
+{
+	static const int keys[NBY] = { -1, -1, RK_L_PID, -1, RK_L_RANK };
+	int key = keys[w->by];
+	const struct rk_batch *b;
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, RK_LIBRARY_CALLS, RK_WANT_ALL, &src, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(src, &b, err)) > 0) {
+		for (size_t i = 0; i < b->nrows && rc >= 0; i++) {
+			struct rk_agg_line line = {
+				.calls = (uint64_t)rk_max_i64(rk_batch_int(b, RK_L_CALLS, i, 0), 0),
+				.total_ns = rk_batch_int(b, RK_L_TOTAL, i, -1),
+				.min_ns = -1,
+				.max_ns = -1,
+				.stddev_ns = NAN,
+			};
+
+			if (key >= 0) {
+				line.keyed = rk_column_has(&b->cols[key], i);
+				line.key = rk_batch_int(b, (unsigned)key, i, 0);
+			}
+			rc = library_name(w, b, i, &line.name, err);
+			if (rc >= 0)
+				rc = rk_agg_add_line(w->aggs[RK_SECTION_LIBRARIES], &line, err);
+		}
+		if (rc < 0)
+			break;
+		w->rows[RK_LIBRARY_CALLS] += b->nrows;
+	}
+	rk_source_close(src);
+	return rc;
+}
+
+/* Few libraries log times, so their calls are ordered by number where the times are equal. */
+static int by_calls(const void *a, const void *b)
+{
+	const struct rk_report_row *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
 static int count_rows(struct work *w, enum rk_table t, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -439,6 +511,14 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 	}
+	if (tables & RK_TABLE_BIT(RK_LIBRARY_CALLS) && (rc = add_libraries(w, err)) < 0)
+		return rc;
+	rc = make_section(w, RK_SECTION_LIBRARIES, err);
+	if (rc < 0)
+		return rc;
+	if (w->r->libraries.nrows)
+		qsort(w->r->libraries.rows, w->r->libraries.nrows, sizeof(*w->r->libraries.rows),
+		      by_calls);
 	return make_section(w, RK_SECTION_DOMAINS, err);
 }
 
@@ -446,7 +526,7 @@ static int report_make(struct work *w, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(w->run);
 	uint32_t seen = RK_TABLE_BIT(RK_STATS) | RK_TABLE_BIT(RK_COUNTERS) |
-			RK_TABLE_BIT(RK_SAMPLES);
+			RK_TABLE_BIT(RK_SAMPLES) | RK_TABLE_BIT(RK_LIBRARY_CALLS);
 	struct rk_run *run = w->run;
 	struct rk_report *r = w->r;
 	uint64_t rows = 0;

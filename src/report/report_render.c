@@ -420,8 +420,9 @@ static void put_counters(struct page *p)
 /* Lists tables without a section. */
 static void put_other_tables(struct page *p)
 {
-	static const char *const in_sections[] = { "kernels", "memcpy",   "memalloc", "api",
-						   "markers", "counters", "stats" };
+	static const char *const in_sections[] = { "kernels", "memcpy",       "memalloc",
+						   "api",     "markers",      "counters",
+						   "stats",   "library_calls" };
 	const struct rk_report_own *own = p->r->kept;
 	bool first = true, sampled = own && own->nsamples;
 

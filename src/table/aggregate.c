@@ -290,6 +290,11 @@ int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_
 		g = group_by_key(a, line->name, line->keyed, line->keyed ? line->key : 0, err);
 	if (!g)
 		return RK_E_NOMEM;
+	a->rows++;
+	if (line->total_ns < 0) {
+		g->untimed += line->calls;
+		return 0;
+	}
 	g->stddev = g->times.n ? NAN : line->stddev_ns;
 	if (!g->times.n) {
 		g->times.min = INT64_MAX;
@@ -303,7 +308,6 @@ int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_
 		g->times.min = line->min_ns;
 	if (line->max_ns > g->times.max)
 		g->times.max = line->max_ns;
-	a->rows++;
 	return 0;
 }
 

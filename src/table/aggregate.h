@@ -61,7 +61,7 @@ struct rk_agg_line {
 	bool keyed, barrier;
 	int64_t key;
 	uint64_t calls;
-	int64_t total_ns, min_ns, max_ns;
+	int64_t total_ns, min_ns, max_ns; /* -1: unknown */
 	double stddev_ns;
 };
 int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_error *err);

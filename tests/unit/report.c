@@ -123,7 +123,7 @@ TEST(report_as_json_has_the_keys_of_the_contract)
 		"\"min_ns\":null,\"max_ns\":null,\"median_ns\":null,\"median_exact\":null,"
 		"\"stddev_ns\":null,\"percent\":null,\"barrier\":false}],\n"
 		" \"copies\":[],\n \"api\":[],\n \"markers\":[],\n \"memory\":[],\n"
-		" \"domains\":[],\n"
+		" \"libraries\":[],\n \"domains\":[],\n"
 		" \"counters\":[\n"
 		"  {\"name\":\"SQ_WAVES\",\"rows\":2,\"sum\":24,\"min\":8,\"max\":16}],\n"
 		" \"energy\":null,\n"
