@@ -37,6 +37,7 @@ struct rk_preset {
 	const char *const *slurm;        /* key=value pairs of slurm{} */
 	const char *const *ignored;      /* keys and tools of a context that are ignored */
 	const char *const *notes;        /* one sentence each: differences from the request */
+	const char *timeline; /* "pftrace": model_trace.pftrace, "json": trace.json, or "" */
 };
 
 /*

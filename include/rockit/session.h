@@ -38,6 +38,7 @@ struct rk_session_options {
 	uint64_t monitor_interval_ms, timeout_s;
 	bool force, keep_going, baseline, redact;
 	bool verdicts;     /* a preset with counters also collects those that verdicts need */
+	bool stats;        /* also write statistics: rocprof_raw/results.hip_stats.csv and others */
 	const char *root;  /* for tests: prefix of /sys and /opt */
 	char *const *argv; /* the program and its arguments; ends with NULL */
 	/* seconds from SIGTERM at the timeout to SIGKILL; 0: as long as the output grows */

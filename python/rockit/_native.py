@@ -172,6 +172,7 @@ class RkSessionOptions(Struct):
         ("baseline", C.c_bool),
         ("redact", C.c_bool),
         ("verdicts", C.c_bool),
+        ("stats", C.c_bool),
         ("root", C.c_char_p),
         ("argv", C.POINTER(C.c_char_p)),
         ("grace_s", C.c_uint64),

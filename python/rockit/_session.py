@@ -31,7 +31,7 @@ _TEXTS = (
     "replay",
     "range",
 )
-_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts", "thread_trace")
+_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts", "stats", "thread_trace")
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,7 @@ def plan(
     baseline: bool = False,
     redact: bool = False,
     verdicts: bool = False,
+    stats: bool = False,
 ) -> Plan:
     """What run() would do. With tool, tool_version and arch given, nothing has to be installed."""
     given = dict(locals())
@@ -252,6 +253,7 @@ def run(
     baseline: bool = False,
     redact: bool = False,
     verdicts: bool = False,
+    stats: bool = False,
     cwd: Optional[Path] = None,
     env: Optional[Mapping[str, str]] = None,
     stdin: Union[int, IO[Any], None] = None,

@@ -40,8 +40,9 @@ class RocprofWrapper:
     `output_dir` gets rocprof_raw/ with the profiler's own files, rocprof_kernels.parquet, and
     run.json; a second profile() replaces the results of the first. `hip_trace` and
     `hsa_trace` record those calls; kernels are always recorded. The profiler is rocprofv3,
-    rocprofv2 or rocprof, as installed, unless `tool` says another. `stats` is for compatibility: the
-    statistics are computed from the trace, by open().report().
+    rocprofv2 or rocprof, as installed, unless `tool` says another. `stats` adds the statistics by
+    name: rocprof_raw/results.stats.csv (kernels), results.hip_stats.csv, results.hsa_stats.csv and
+    results.copy_stats.csv, those that have rows.
     """
 
     def __init__(
@@ -64,7 +65,14 @@ class RocprofWrapper:
             traces.append("hip")
         if self.hsa_trace:
             traces.append("hsa")
-        settings: Dict[str, Any] = {"traces": traces, "force": True, "tool": TOOLS, **self.options, **options}
+        settings: Dict[str, Any] = {
+            "traces": traces,
+            "force": True,
+            "tool": TOOLS,
+            "stats": self.stats,
+            **self.options,
+            **options,
+        }
         self.result = run(command, timeout=timeout, dir=self.output_dir, **settings)
         return self.result
 

@@ -13,6 +13,9 @@
 #include "table/stages.h"
 
 /* A file that was examined. */
+/* The first line of statistics that a session writes; profilers put names into quotes. */
+#define RK_STATS_HEADER "Name,Calls,TotalDurationNs,AverageNs,Percentage\n"
+
 struct rk_found {
 	char *path;
 	size_t stem;                     /* length of the path without .gz, .xz or .zst */
@@ -32,7 +35,7 @@ struct rk_found {
 	struct timespec mtime;  /* for a regular file */
 	bool unreadable;        /* known format, but damaged */
 	bool damaged;           /* the same, but found only when reading rows */
-	bool made_here;         /* a trace that rockit wrote, found in a directory */
+	bool made_here;         /* a trace or statistics that rockit wrote, found in a directory */
 	bool in_dir;            /* found in a directory, not named by the user */
 	bool untimed;           /* its kernels have no times */
 	bool summed;            /* so its process has statistics of them, which are used */

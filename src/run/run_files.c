@@ -221,7 +221,7 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 
 /* ---- the contents of files ---- */
 
-/* Is it an uncompressed trace that rockit wrote, a view of the files next to it? */
+/* Is it an uncompressed trace or statistics that rockit wrote, a view of the files next to it? */
 static bool made_here(const char *path)
 {
 	struct rk_file *f = NULL;
@@ -229,7 +229,9 @@ static bool made_here(const char *path)
 	size_t len = 0;
 	bool ret = rk_file_open(path, &f, NULL) == 0 && f->seekable &&
 		   rk_file_pread(f, head, sizeof(head), 0, &len, NULL) == 0 &&
-		   rk_writer_made(head, len);
+		   (rk_writer_made(head, len) ||
+		    (len >= strlen(RK_STATS_HEADER) &&
+		     !memcmp(head, RK_STATS_HEADER, strlen(RK_STATS_HEADER))));
 
 	rk_file_close(f);
 	return ret;

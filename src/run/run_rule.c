@@ -142,8 +142,8 @@ static bool is_statistics_of(const struct rk_found *o, const struct rk_found *f)
 }
 
 /*
- * Does `o` make f's rows of table t redundant? A trace that rockit wrote into the folder, under any
- * name, was made from the other files there.
+ * Does `o` make f's rows of table t redundant? A trace or statistics that rockit wrote into the
+ * folder, under any name, were made from the other files there.
  */
 static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
@@ -157,7 +157,7 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 
 		/* one folder is the other, or a parent of it */
 		if (!strncmp(o->path, f->path, len < other ? len : other))
-			return o->tables & RK_TABLE_BIT(t);
+			return o->tables & (t == RK_STATS ? described(f) : RK_TABLE_BIT(t));
 	}
 	if (is_table_of(o, f, t) || is_analysed_by(o, f))
 		return true;

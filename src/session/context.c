@@ -258,6 +258,14 @@ static int take_pc(struct words *w, enum option_kind kind)
 	return 0;
 }
 
+/* A format that viewers read is written from the tables. */
+static int take_format(struct words *w, const char *format)
+{
+	if (!rk_timeline_file(format))
+		return 0;
+	return rk_draft_set(w->m->d, RK_DRAFT_TIMELINE, format, w->m->err);
+}
+
 static int take_option(struct words *w, const struct option *o)
 {
 	const char *word;
@@ -286,10 +294,13 @@ static int take_option(struct words *w, const struct option *o)
 		return 0;
 	case OPT_FORMATS:
 		note(w->m, "the output format of a cmd is ignored: rockit uses the best format "
-			   "of the profiler's release; 'rockit convert' writes others");
-		while (!w->value && !option_next(w))
-			w->at++;
-		return 0;
+			   "of the profiler's release, writes pftrace and json from the tables, "
+			   "and 'rockit convert' writes others");
+		if (w->value)
+			return take_format(w, w->value);
+		while (rc == 0 && !option_next(w))
+			rc = take_format(w, w->l->v[w->at++]);
+		return rc;
 	default:
 		return take_pc(w, o->kind);
 	}
@@ -484,7 +495,8 @@ static int take_profiler(struct context *m, const struct tool *t, const struct r
 					    .libraries = none,
 					    .notes = none,
 					    .tool_args = none,
-					    .env = none };
+					    .env = none,
+					    .timeline = "" };
 	struct rk_preset *p;
 	int rc;
 

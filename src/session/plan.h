@@ -25,6 +25,7 @@ struct rk_request {
 	bool nothing_said; /* no preset, traces or counters: use the tool's lightest choice */
 	unsigned monitors, libraries;
 	uint64_t interval_ms;
+	const char *timeline; /* the preset's: "pftrace", "json" or "" */
 	struct rk_list env, tool_args, command;
 };
 

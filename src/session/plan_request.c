@@ -155,6 +155,9 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 	const struct rk_preset *p = r->preset;
 
 	r->stats = p->stats;
+	/* a run for which nothing was requested stays as light as possible */
+	if (!r->nothing_said)
+		r->timeline = p->timeline;
 	r->pc_wanted = p->pc_method[0] != '\0';
 	r->pc.interval = p->pc_interval;
 	if (strcmp(p->pc_method, "auto") != 0)
@@ -226,6 +229,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	p = ret->preset;
 	ret->interval_ms = opt->monitor_interval_ms;
 	ret->nothing_said = says_nothing(opt);
+	ret->timeline = "";
 	if ((rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &ret->traces,
 			      err)) < 0 ||
 	    (rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse,
@@ -235,6 +239,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rc;
 	if (p)
 		from_preset(opt, ret, notes);
+	ret->stats |= opt->stats;
 	if (!ret->interval_ms)
 		ret->interval_ms = RK_MONITOR_INTERVAL_MS;
 	ret->counters = counters_of(opt, p, notes);

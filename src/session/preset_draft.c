@@ -23,6 +23,7 @@ static const size_t text_at[RK_NDRAFT_TEXTS] = {
 	[RK_DRAFT_COUNTERS] = offsetof(struct rk_preset, counters),
 	[RK_DRAFT_PC_METHOD] = offsetof(struct rk_preset, pc_method),
 	[RK_DRAFT_PC_UNIT] = offsetof(struct rk_preset, pc_unit),
+	[RK_DRAFT_TIMELINE] = offsetof(struct rk_preset, timeline),
 };
 
 static const size_t list_at[RK_NDRAFT_LISTS] = {
@@ -129,6 +130,8 @@ int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_err
 			return rc;
 		d->preset.pc_interval = from->pc_interval;
 	}
+	if (from->timeline[0] && (rc = rk_draft_set(d, RK_DRAFT_TIMELINE, from->timeline, err)) < 0)
+		return rc;
 	d->preset.stats |= from->stats;
 	add_words(&d->list[RK_DRAFT_TRACES], from->traces);
 	add_words(&d->list[RK_DRAFT_MONITORS], from->monitors);
@@ -271,6 +274,16 @@ static int take_schema(const struct parse *p, const struct rk_tree *v, unsigned 
 	return rk_draft_wrong(v, p->file, p->err,
 			      "unknown schema %s; this rockit supports schema 1",
 			      rk_tree_text(v, "(not a number)"));
+}
+
+static int take_timeline(const struct parse *p, const struct rk_tree *v, unsigned index)
+{
+	const char *word = rk_tree_text(v, "");
+
+	if (!rk_timeline_file(word))
+		return rk_draft_wrong(v, p->file, p->err,
+				      "'timeline' must be \"pftrace\" or \"json\"");
+	return rk_draft_set(p->d, index, word, p->err);
 }
 
 static int take_stats(const struct parse *p, const struct rk_tree *v, unsigned index)
@@ -439,6 +452,7 @@ static const struct key keys[] = {
 	{ "overhead", take_text, RK_DRAFT_OVERHEAD },
 	{ "traces", take_words, RK_DRAFT_TRACES },
 	{ "stats", take_stats, 0 },
+	{ "timeline", take_timeline, RK_DRAFT_TIMELINE },
 	{ "counters", take_text, RK_DRAFT_COUNTERS },
 	{ "pc_sampling", take_pc, 0 },
 	{ "monitors", take_words, RK_DRAFT_MONITORS },

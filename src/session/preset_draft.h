@@ -18,6 +18,7 @@ enum rk_draft_text {
 	RK_DRAFT_COUNTERS,
 	RK_DRAFT_PC_METHOD,
 	RK_DRAFT_PC_UNIT,
+	RK_DRAFT_TIMELINE,
 	RK_NDRAFT_TEXTS
 };
 
@@ -74,6 +75,8 @@ int rk_draft_parse(struct rk_draft *d, const struct rk_tree *root, const char *f
 /* A context into the draft (context.c). */
 int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char *file,
 		     struct rk_error *err);
+/* The file of a timeline, "pftrace" or "json"; NULL: there is no such timeline (session_files.c). */
+const char *rk_timeline_file(const char *word);
 /* A built-in preset, even if the user has a preset of that name (preset_find.c). */
 int rk_preset_builtin(const char *name, struct rk_preset **ret, struct rk_error *err);
 

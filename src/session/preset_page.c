@@ -7,6 +7,7 @@
 #include "base/page.h"
 #include "base/text.h"
 #include "rockit/preset.h"
+#include "session/preset_draft.h"
 
 /* ---- text ---- */
 
@@ -95,6 +96,8 @@ static void put_preset(struct rk_bytes *out, const struct rk_preset *p)
 	put_list(out, "traces", p->traces, ", ");
 	if (p->stats)
 		put_line(out, "statistics", "yes");
+	if (p->timeline[0])
+		put_line(out, "timeline", rk_timeline_file(p->timeline));
 	put_line(out, "counters", p->counters);
 	if (p->pc_method[0]) {
 		char interval[32] = "auto";
@@ -196,6 +199,7 @@ static void preset_json(struct rk_json_out *j, const char *key, const struct rk_
 	rk_json_text(j, "overhead", p->overhead);
 	list_json(j, "traces", p->traces);
 	rk_json_bool(j, "stats", p->stats);
+	rk_json_text(j, "timeline", p->timeline[0] ? p->timeline : NULL);
 	rk_json_text(j, "counters", p->counters[0] ? p->counters : NULL);
 	if (p->pc_method[0]) {
 		rk_json_object_flat(j, "pc_sampling");

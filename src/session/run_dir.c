@@ -375,8 +375,10 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 /* Whether a run creates files or folders of that name. */
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { RK_RUN_JSON, "rocprof_raw", "library_logs",
-					     "library_trace.csv", "report.html" };
+	static const char *const names[] = { RK_RUN_JSON,    "rocprof_raw",
+					     "library_logs", "library_trace.csv",
+					     "report.html",  "model_trace.pftrace",
+					     "trace.json" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

@@ -170,8 +170,7 @@ out:
 
 /* ---- the ledger: what was requested, delivered and dropped ---- */
 
-/* The trace that a function belongs to, by its name. */
-static unsigned owner_of(const char *name)
+unsigned rk_session_call_trace(const char *name)
 {
 	static const struct {
 		const char *prefix;
@@ -221,7 +220,7 @@ static uint64_t rows_of_trace(const struct rk_report *r, unsigned trace)
 		return n;
 	default:
 		for (size_t i = 0; i < r->api.nrows; i++)
-			if (owner_of(r->api.rows[i].name) == trace)
+			if (rk_session_call_trace(r->api.rows[i].name) == trace)
 				n += r->api.rows[i].calls;
 		return n;
 	}
@@ -411,7 +410,7 @@ static void read_recorders(struct rk_session *s)
 
 /* ---- the tables ---- */
 
-static int stop_at_signal(void *arg, uint64_t done, uint64_t total)
+int rk_session_cancelled(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg;
 	(void)done;
@@ -423,7 +422,7 @@ static int write_tables(struct rk_session *s, const struct rk_list *inputs, stru
 {
 	const struct rk_run_options how = { .hide_secrets = true,
 					    .redact = s->plan->redact,
-					    .progress = stop_at_signal };
+					    .progress = rk_session_cancelled };
 	struct rk_convert_options what = { 0 };
 	const struct rk_warning *w = NULL;
 	struct rk_convert_result done;
@@ -479,6 +478,7 @@ static int look_back(struct rk_session *s, struct rk_error *err)
 		s->result->usable = true;
 		s->result->kernels = r->kernel_rows;
 		fill_ledger(s, r);
+		rk_session_stats(s, r);
 		rk_report_free(r);
 	}
 	rk_run_close(run);
@@ -539,6 +539,8 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 		rc = look_back(s, err);
 	else
 		fill_ledger(s, NULL);
+	if (rc == 0 && s->result->usable)
+		rk_session_timeline(s);
 	read_recorders(s);
 	return rc;
 }

@@ -91,5 +91,18 @@ int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct r
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
 /* Converts raw files to Parquet and fills the ledger. */
 int rk_session_convert(struct rk_session *s, struct rk_error *err);
+/* The progress of conversions: nonzero when a signal for us has arrived. */
+int rk_session_cancelled(void *arg, uint64_t done, uint64_t total);
+/* The trace that a function belongs to, by its name; 0: unknown. */
+unsigned rk_session_call_trace(const char *name);
+
+/* Writes the timeline that the preset asks for; a failure is a warning. */
+void rk_session_timeline(struct rk_session *s);
+/*
+ * If statistics are wanted, writes results.stats.csv (kernels), results.hip_stats.csv,
+ * results.hsa_stats.csv and results.copy_stats.csv to the raw folder, those that have rows. A failure
+ * is a warning.
+ */
+void rk_session_stats(struct rk_session *s, const struct rk_report *r);
 
 #endif

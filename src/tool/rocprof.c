@@ -191,9 +191,6 @@ static int v2_command(const char *path, struct rk_version v, const struct rk_wan
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: rockit does not support it with "
 					 "rocprofv2");
-	if (want->stats)
-		rk_list_add(&ret->notes, "no statistics files: rocprofv2 writes none; rockit "
-					 "computes its own from the trace");
 	if (want->rank_key)
 		rk_list_add(&ret->notes,
 			    "no directory per rank: rocprofv2 names files only by process");

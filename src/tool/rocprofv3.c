@@ -236,9 +236,6 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 
 	if (want->stats && csv && c->delivers) /* without a trace --stats is an error */
 		rk_list_add(&c->argv, "--stats");
-	else if (want->stats && c->delivers && !asks_for(want->extra, "csv"))
-		rk_list_add(&c->notes, "no statistics files: rocprofv3 writes them only with "
-				       "csv; rockit computes its own from the trace");
 	rk_list_add(&c->argv, "--output-format");
 	if (csv)
 		rk_list_add(&c->argv, "csv");

@@ -174,12 +174,18 @@ def the_wrapper_profiles_and_parses(folder):
     assert list(kernels.columns) == COLUMNS and len(kernels) == KERNELS
     assert (folder / "profiler_output/rocprof_raw").is_dir()
     assert (folder / "profiler_output/rocprof_kernels.parquet").is_file()
+    for name in ("results.hip_stats.csv", "results.copy_stats.csv"):
+        lines = (folder / "profiler_output/rocprof_raw" / name).read_text().splitlines()
+        assert lines[0].startswith("Name,Calls,TotalDurationNs") and len(lines) > 1, lines
     argv = " ".join(where.calls()[0]["argv"]) if where.calls() else ""
     assert "--hip-trace" in argv and "--hsa-trace" not in argv, argv
     # again, into the same place, and from the place alone
     profiler.profile(["true"], env=where.env(), **OPTIONS, **QUIET)
     assert len(rockit.RocprofWrapper(folder / "profiler_output").parse_results()) == KERNELS
     raises(FileNotFoundError, rockit.RocprofWrapper(folder / "nothing").parse_results)
+    plain = rockit.RocprofWrapper(folder / "plain", stats=False)
+    plain.profile(["true"], env=where.env(), **OPTIONS, **QUIET)
+    assert not list((folder / "plain/rocprof_raw").glob("results.*"))
 
 
 @test

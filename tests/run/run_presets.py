@@ -51,6 +51,46 @@ for version in VERSIONS:
 
 
 @test
+def presets_for_viewers_leave_their_timeline(place):
+    place.rocm("7.0")
+    for preset, name, start in (("perfetto", "model_trace.pftrace", b"\x0a"),
+                                ("lightweight", "trace.json", b"{")):
+        run = place.run("-p", preset, name=preset)
+        assert run.status == 0 and name in run.err, run.err
+        trace = (run.dir / name).read_bytes()
+        assert trace.startswith(start) and b"vectorAdd" in trace, trace[:80]
+        # read again, the run has its rows once, and the same options replace it
+        assert run.report()["kernel_rows"] == KERNELS
+        assert place.run("-p", preset, "--force", name=preset).status == 0
+        alone = place.rockit("report", "--format", "json", run.dir / name)
+        assert json.loads(alone.stdout)["kernel_rows"] == KERNELS, alone
+    plain = place.run(name="plain")
+    assert plain.status == 0 and not (plain.dir / "trace.json").exists()
+    context = json.dumps({"tools": [{"name": "rocprofv3_perfetto"}]})
+    run = place.run("--additional-context", context, name="context")
+    assert (run.dir / "model_trace.pftrace").exists(), run.err
+    context = json.dumps({"tools": [{"name": "rocprof", "cmd":
+        "bash ../scripts/common/tools/rocprof_wrapper.sh --kernel-trace --output-format json -d ./x --"}]})
+    run = place.run("--additional-context", context, name="cmd")
+    assert (run.dir / "trace.json").exists(), run.err
+
+
+@test
+def statistics_are_written_and_not_counted_twice(place):
+    for version in ("6.4", "7.13"):
+        place.rocm(version)
+        run = place.run("-p", "full", name=f"r-{version}")
+        assert run.status == 0, run.err
+        raw = run.dir / "rocprof_raw"
+        for name in ("stats", "hip_stats", "hsa_stats", "copy_stats"):
+            assert (raw / f"results.{name}.csv").exists(), (version, name)
+        done = place.rockit("report", "--format", "json", raw)
+        assert json.loads(done.stdout)["kernel_rows"] == KERNELS, (version, done.stdout)
+        rows = (raw / "results.stats.csv").read_text().splitlines()[1:]
+        assert sum(int(row.rsplit(",", 4)[1]) for row in rows) == KERNELS, rows
+
+
+@test
 def the_sets_of_the_seeds_take_one_to_three_runs_and_not_a_dozen(place):
     place.rocm("7.0")
     for name, runs in (("compute", 2), ("memory", 3), ("communication", 1), ("full", 1)):
