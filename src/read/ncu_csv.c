@@ -93,12 +93,17 @@ static bool is_name(struct rk_csv_span c, const char *name)
 	return c.len == strlen(name) && !memcmp(c.p, name, c.len);
 }
 
+static bool may_be_header(const char *line, size_t len)
+{
+	return rk_text_iprefix(line, len, "\"ID\",") || rk_text_iprefix(line, len, "ID,");
+}
+
 /* Is it a header? Every header has ID and Kernel Name, and metrics. */
 static bool read_header(const char *line, size_t len, struct rk_csv_span *cells, struct layout *ret)
 {
 	bool metrics = false;
 
-	if (!rk_text_iprefix(line, len, "\"ID\",") && !rk_text_iprefix(line, len, "ID,"))
+	if (!may_be_header(line, len))
 		return false;
 	ret->ncols = rk_csv_split(line, len, cells, MAX_COLUMNS);
 	if (ret->ncols > MAX_COLUMNS)
@@ -118,16 +123,20 @@ static bool read_header(const char *line, size_t len, struct rk_csv_span *cells,
 static int ncu_probe(const struct rk_head *head)
 {
 	const char *pos = head->data, *end = pos + head->len, *line;
-	struct rk_csv_span *cells = rk_alloc((MAX_COLUMNS + 1) * sizeof(*cells));
+	struct rk_csv_span *cells;
 	struct layout l;
 	bool yes = false;
 	size_t n;
 
-	if (!cells)
-		return RK_E_NOMEM;
-	while (!yes && rk_lines_take(&pos, end, &line, &n))
+	while (!yes && rk_lines_take(&pos, end, &line, &n)) {
+		if (!may_be_header(line, n))
+			continue;
+		cells = rk_alloc((MAX_COLUMNS + 1) * sizeof(*cells));
+		if (!cells)
+			return RK_E_NOMEM;
 		yes = read_header(line, n, cells, &l);
-	rk_free(cells);
+		rk_free(cells);
+	}
 	return yes ? 90 : 0;
 }
 
@@ -362,10 +371,16 @@ static bool is_metric(struct rk_csv_span name)
 
 static void take_header(struct ncu_source *s)
 {
+	rk_free(s->metrics);
+	rk_free(s->units);
+	s->metrics = rk_calloc(s->l.ncols, sizeof(*s->metrics));
+	s->units = rk_calloc(s->l.ncols, sizeof(*s->units));
+	if (!s->metrics || !s->units) {
+		rk_fail_nomem(&s->error);
+		return;
+	}
 	s->found = true;
-	memset(s->units, 0, MAX_COLUMNS * sizeof(*s->units));
 	for (unsigned i = 0; i < s->l.ncols; i++) {
-		s->metrics[i] = 0;
 		if (!s->l.details && is_metric(s->cells[i]))
 			rk_strtab_add(s->ctx->names, s->cells[i].p, s->cells[i].len, &s->metrics[i],
 				      &s->error);
@@ -378,6 +393,7 @@ static void take_line(struct ncu_source *s, const char *line, size_t len)
 	struct rk_csv_span metric;
 	uint32_t name = 0;
 	int64_t id, pid;
+	size_t needed = 0;
 	unsigned n;
 
 	if (read_header(line, len, s->cells, &l)) {
@@ -388,9 +404,12 @@ static void take_line(struct ncu_source *s, const char *line, size_t len)
 	if (!s->found || !len || !memcmp(line, "==", rk_min(len, 2)))
 		return;
 	n = rk_csv_split(line, len, s->cells, MAX_COLUMNS);
+	for (unsigned k = 0; k < NCOLUMNS; k++)
+		needed = rk_max(needed, (size_t)(s->l.at[k] + 1));
 	id = n > (unsigned)s->l.at[ID] && n <= MAX_COLUMNS ? read_int(s->cells[s->l.at[ID]]) :
 							     RK_NONE;
-	if (id == RK_NONE || n < s->l.ncols) {
+	/* rows of the details page end after the value, without the cells of rules */
+	if (id == RK_NONE || n < (s->l.details ? needed : s->l.ncols)) {
 		if (n == s->l.ncols && !s->cells[s->l.at[ID]].len && !s->l.details)
 			take_units(s);
 		else
@@ -484,9 +503,7 @@ static int ncu_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	s->table = t;
 	s->want = want;
 	s->cells = rk_calloc(MAX_COLUMNS + 1, sizeof(*s->cells));
-	s->metrics = rk_calloc(MAX_COLUMNS, sizeof(*s->metrics));
-	s->units = rk_calloc(MAX_COLUMNS, sizeof(*s->units));
-	if (!s->cells || !s->metrics || !s->units)
+	if (!s->cells)
 		rc = rk_fail_nomem(err);
 	else if ((rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err)) == 0 &&
 		 (rc = rk_strtab_adds(s->ctx->names, "ncu-csv", &s->source_id, err)) == 0 &&

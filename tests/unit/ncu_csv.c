@@ -59,6 +59,32 @@ TEST(the_details_page_of_ncu_has_a_row_for_each_metric)
 		 "no-value:1 ");
 }
 
+/* As ncu 2025.3 writes it: metrics end with a comma, rules have no metric. */
+TEST(the_details_page_of_ncu_with_rules_has_short_rows)
+{
+	static const char text[] =
+		"==PROF== Connected to process 77 (/tmp/t)\nhello, program\n"
+		"==PROF== Disconnected from process 77\n" FIXED
+		"\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\","
+		"\"Rule Type\",\"Rule Description\",\"Estimated Speedup Type\","
+		"\"Estimated Speedup\"\n" ROW0
+		"\"GPU Speed Of Light Throughput\",\"Duration\",\"ns\",\"211,940\",\n" ROW0
+		"\"Launch Statistics\",\"Registers Per Thread\",\"register/thread\",\"32\",\n" ROW0
+		"\"SpeedOfLight\",\"\",\"\",\"\",\"SOLBottleneck\",\"OPT\",\"Look, here\",\"\","
+		"\"\"\n" ROW1 "\"GPU Speed Of Light Throughput\",\"DRAM Frequency\",\"hz\","
+		"\"3,197,894,736.84\",\n";
+
+	reads_as(text, RK_KERNELS, KERNEL0 KERNEL1, "");
+	reads_as(text, RK_COUNTERS,
+		 "dispatch_id=0|kernel_name=void add<float, 4>(float *)|counter=Duration|"
+		 "value=211940|device_id=3|pid=77\n"
+		 "dispatch_id=0|kernel_name=void add<float, 4>(float *)|counter="
+		 "Registers Per Thread|value=32|device_id=3|pid=77\n"
+		 "dispatch_id=1|kernel_name=mul|counter=DRAM Frequency|value=3197894736.8400002|"
+		 "device_id=3|pid=77\n",
+		 "");
+}
+
 TEST(the_raw_page_of_ncu_has_a_column_for_each_metric_and_units_below)
 {
 	static const char text[] = FIXED

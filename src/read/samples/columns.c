@@ -103,7 +103,7 @@ static const struct {
 	{ "_watts", "W" },       { "(W)", "W" },       { "_power", "W" },   { "_voltage", "mV" },
 	{ "_celsius", "C" },     { "(C)", "C" },       { "_bytes", "B" },   { "(B)", "B" },
 	{ "_temperature", "C" }, { "(MHz)", "MHz" },   { "[MiB]", "MiB" },  { "[%]", "%" },
-	{ "[W]", "W" },          { "[MHz]", "MHz" },
+	{ "[W]", "W" },          { "[MHz]", "MHz" },   { ".memory", "C" },  { ".tlimit", "C" },
 };
 
 /* Splits "Power(Watt) GPU12" into the device and the name "Power(Watt)". */
