@@ -573,13 +573,15 @@ static void read_event(struct xplane_source *s, struct rk_cursor c, struct event
 /* Up to three numbers after `key` in " grid:16,1,1 block:512,1,1 group_mem:0". */
 static unsigned take_numbers(const struct stat *s, const char *key, int64_t v[3])
 {
-	const char *p = NULL, *end = s->text + s->len, *from;
+	const char *p, *end, *from;
 	unsigned n = 0;
 
-	if (s->role >= 0 && s->text)
-		p = memmem(s->text, s->len, key, strlen(key));
+	if (s->role < 0 || !s->text)
+		return 0;
+	p = memmem(s->text, s->len, key, strlen(key));
 	if (!p)
 		return 0;
+	end = s->text + s->len;
 	for (p += strlen(key); n < 3; p++) {
 		for (from = p; p < end && *p >= '0' && *p <= '9'; p++)
 			;

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 SOURCE = pathlib.Path(os.environ.get("ROCKIT_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 ENGINE = SOURCE / "build" / "trace-processor"
@@ -163,6 +164,47 @@ def whole_curves(parquet, curves):
     check(counters and all(name in by_name for (name,) in counters), f"counters: {sorted(by_name)}")
 
 
+# ---- compressed packets, which rockit reads and does not write ----
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte, at = data[at], at + 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def as_varint(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def bundle(data):
+    """Packets as one packet with them in its field 50."""
+    packed = zlib.compress(data)
+    content = as_varint(50 << 3 | 2) + as_varint(len(packed)) + packed
+    return b"\x0a" + as_varint(len(content)) + content
+
+
+def bundles(work):
+    plain, at, ends = (work / "run.pftrace").read_bytes(), 0, []
+    while at < len(plain):
+        size, at = varint(plain, at + 1)
+        at += size
+        ends.append(at)
+    cuts = [0, *ends[100::1000], len(plain)]
+    (work / "packed.pftrace").write_bytes(
+        plain[:cuts[1]] + b"".join(bundle(plain[a:b]) for a, b in zip(cuts[1:], cuts[2:])))
+    want, got = ask([(work / "run.pftrace", [SUMS]), (work / "packed.pftrace", [SUMS])])
+    same(got, want, "compressed packets for trace_processor")
+    same(Parquet(work / "packed.pftrace", work / "packed").sums(), sorted(want[0]), "compressed packets for rockit")
+
+
 # ---- PyTorch's traces: events of a GPU do not say whose they are ----
 
 def torch_events():
@@ -285,6 +327,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         whole_run(work)
+        bundles(work)
         torch_flows(work)
         ranks(work)
         odd(work)
