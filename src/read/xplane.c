@@ -12,7 +12,7 @@
  * start of the profile. Start and end are each rounded to the nearest nanosecond.
  *
  * Warnings: "cut-trace", "damaged-trace", "huge-event", "unknown-name", "name-limit",
- * "time-out-of-range", "number-out-of-range", "other-device".
+ * "time-out-of-range", "number-out-of-range", "other-device", "profiler-says" (a text in the file).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ enum {
 };
 
 /* Fields of the messages, numbered as in xplane.proto. */
-enum { SPACE_PLANE = 1, SPACE_HOST = 4 };
+enum { SPACE_PLANE = 1, SPACE_ERROR, SPACE_WARNING, SPACE_HOST };
 enum { PLANE_NAME = 2, PLANE_LINE, PLANE_EVENT_NAME, PLANE_STAT_NAME, PLANE_STAT };
 enum { LINE_ID = 1, LINE_NAME, LINE_TIME, LINE_EVENT };
 enum { EVENT_NAME = 1, EVENT_OFFSET, EVENT_DURATION, EVENT_STAT };
@@ -99,7 +99,7 @@ struct walk {
 	size_t plane, line;           /* numbers of the current ones */
 	size_t next_plane, next_line;
 	bool stop; /* at the end, or at damage */
-	void *arg; /* of whoever walks */
+	void *arg; /* NULL in the first pass */
 };
 
 static void warn(struct xplane_reader *r, const char *kind, const char *message)
@@ -109,9 +109,12 @@ static void warn(struct xplane_reader *r, const char *kind, const char *message)
 
 /* ---- fields of messages that are too long for memory ---- */
 
+/* Both are reported by the first pass only, which sees all of the file. */
 static int damaged(struct walk *w)
 {
 	w->stop = true;
+	if (w->arg)
+		return 0;
 	rk_oddities_count(&w->r->odd, "damaged-trace", 0, 1,
 			  "invalid field at byte %" PRIu64 "; everything before it is read",
 			  w->file.offset);
@@ -121,6 +124,8 @@ static int damaged(struct walk *w)
 static int cut(struct walk *w)
 {
 	w->stop = true;
+	if (w->arg)
+		return 0;
 	if (w->file.damage.code)
 		warn(w->r, "cut-trace", w->file.damage.message);
 	else
@@ -415,6 +420,18 @@ static int take_host(struct walk *w, const struct rk_pb_field *f, struct rk_erro
 	return rc;
 }
 
+/* Such as lost events. */
+static int take_complaint(struct walk *w, const struct rk_pb_field *f, struct rk_error *err)
+{
+	struct rk_cursor c;
+	int rc = take_message(w, f, &c, err);
+
+	if (rc > 0)
+		rk_oddities_count(&w->r->odd, "profiler-says", 0, 1, "JAX's profiler says: %.*s",
+				  (int)rk_min(rk_cursor_left(&c), 120), (const char *)c.pos);
+	return rc;
+}
+
 /*
  * ---- one step through the file: the next field, whatever message it is in ----
  *
@@ -462,6 +479,8 @@ static int step(struct walk *w, bool index, use_fn *use, struct rk_error *err)
 	}
 	if (!w->plane_end && f.number == SPACE_HOST && index)
 		return take_host(w, &f, err);
+	if (!w->plane_end && (f.number == SPACE_ERROR || f.number == SPACE_WARNING) && index)
+		return take_complaint(w, &f, err);
 	return skip(w, f.len, err);
 }
 

@@ -287,7 +287,7 @@ TEST(xplane_bad_inputs_are_counted_and_the_rest_is_read)
 	reads_as(&s, RK_KERNELS,
 		 "kernel_name=k|start_ns=1|duration_ns=1|stream_id=1|device_id=0|source=xplane|"
 		 "clock=unknown\n",
-		 "damaged-trace:3 ");
+		 "damaged-trace:2 ");
 	rk_bytes_release(&s);
 
 	huge = event(1, 1000, 1000); /* one event of more than 1 MiB */
@@ -306,7 +306,14 @@ TEST(xplane_bad_inputs_are_counted_and_the_rest_is_read)
 	p.data[p.len - len - 1] = 0x7f;
 	put_message(&s, 1, &p);
 	put_str(&s, 4, "n");
-	reads_as(&s, RK_KERNELS, "", "damaged-trace:2 ");
+	reads_as(&s, RK_KERNELS, "", "damaged-trace:1 ");
+	rk_bytes_release(&s);
+
+	e = event(1, 1000, 1000);
+	s = one_event(&e, 0);
+	put_str(&s, 2, "buffer full");
+	put_str(&s, 3, "7 events lost");
+	reads_as(&s, RK_MEMCPY, "", "profiler-says:2 ");
 	rk_bytes_release(&s);
 
 	s = message(); /* another kind of device */
