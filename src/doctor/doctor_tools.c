@@ -161,7 +161,7 @@ static void look_at_settings(struct rk_look *l)
 			    "at %lld, rocprof-sys and nsys cannot use CPU counters", (long long)v);
 		rk_look_advise(l, "sudo sysctl kernel.perf_event_paranoid=2");
 	}
-	if (has_any(l, "rocprof-attach") && l->user.uid != 0 &&
+	if ((has_any(l, "rocprof-attach") || has_any(l, "rocprofv3-attach")) && l->user.uid != 0 &&
 	    setting(l, "/proc/sys/kernel/yama/ptrace_scope", &v) && v > 0) {
 		rk_look_say(l, "ptrace", RK_DOCTOR_INFO, "ptrace_scope",
 			    "at %lld, profilers cannot attach to running programs", (long long)v);

@@ -507,7 +507,7 @@ int rk_plan_hazards(struct rk_plan *p, struct rk_error *err)
 		.tool = p->tool->name,
 		.version = p->version,
 		.arch = p->arch_assumed ? "" : p->arch,
-		.asks = p->asks,
+		.asks = p->asks & ~(unsigned)RK_ASK_REPLAY,
 	};
 	struct rk_machine machine;
 	int rc = rk_machine_read(p->root, &machine, err);
@@ -524,8 +524,11 @@ int rk_plan_hazards(struct rk_plan *p, struct rk_error *err)
 		c.asks |= RK_CASE_JOB;
 	if (p->attach_pid && rk_attach_has_torch(p))
 		c.asks |= RK_CASE_TORCH;
-	for (size_t i = 0; i < p->npasses; i++)
+	for (size_t i = 0; i < p->npasses; i++) {
 		c.traces |= p->passes[i].how.delivers;
+		if (p->passes[i].ngroups > 1) /* one set of counters is not replayed */
+			c.asks |= RK_ASK_REPLAY;
+	}
 	rc = rk_hazards_find(&c, &found, err);
 	for (size_t i = 0; i < found.n; i++)
 		rk_list_add_once(&p->hazards, found.v[i].text);

@@ -46,9 +46,9 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 	const struct rk_tool_command *c = &pass->how;
 
 	rk_bytes_printf(out, "\n# pass %zu of %zu: %s\n", i + 1, p->npasses, pass->what);
-	if (!pass->ngroups)
+	if (pass->ngroups < 2)
 		put_names(out, "# counters:", &pass->counters);
-	for (size_t k = 0; k < pass->ngroups; k++) {
+	for (size_t k = 0; pass->ngroups > 1 && k < pass->ngroups; k++) {
 		rk_bytes_printf(out, "# replay %zu of each kernel:", k + 1);
 		put_names(out, "", &pass->groups[k]);
 	}

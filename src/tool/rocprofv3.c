@@ -321,14 +321,14 @@ static void put_traces(struct rk_version v, const struct rk_want *want, struct r
 /*
  * 6.2 has no --pmc but a file with one line, and writes the results to a folder pmc_1. The sources
  * of 6.3 gained the option in the last weeks before its release. Each --pmc of a kernel replay is
- * one replay.
+ * one replay; a single one needs no beta.
  */
 static void put_counters(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
 	c->counters = rk_tool_wants_counters(want);
 	if (!c->counters)
 		return;
-	if (want->groups) {
+	if (want->ngroups > 1) {
 		rk_list_add(&c->argv, "--kernel-replay-beta-enabled");
 		rk_list_add(&c->argv, "--replay-mode");
 		rk_list_add(&c->argv, "kernel");

@@ -27,6 +27,8 @@ plan 10.1 -t hip --spm SQ_WAVES -- ./app
 for version in 7.14 10.0 10.1 11.0; do
 	plan $version -t kernel -c TCC_HIT_sum,TCC_MISS_sum,TCC_READ_sum,TCC_WRITE_sum,TCC_ATOMIC_sum,SQ_WAVES --replay kernel -- ./app
 done
+# one set needs no replay
+plan 10.1 -c SQ_WAVES --replay kernel -- ./app
 plan 7.0 -c SQ_WAVES --replay application -- ./app
 for version in 7.0 7.1 10.1; do
 	plan $version --attach 4711 --duration 30
