@@ -290,11 +290,11 @@ const char *const rk_offer_counters[] = { "compute_bound",
 					  "@resources",
 					  NULL };
 
-const char *const rk_offer_groups[] = { "time",      "launch", "occupancy", "waves", "mix",
-					"scratch",   "pipes",  "latency",   "stall", "flops",
-					"roofline",  "lds",    "l1",        "sl1d",  "l1i",
-					"l2",        "fabric", "hbm",       "comm",  "atomic",
-					"scheduler", NULL };
+const char *const rk_offer_groups[] = { "time",     "launch", "occupancy", "waves", "mix",
+					"scratch",  "pipes",  "latency",   "stall", "flops",
+					"roofline", "lds",    "l1",        "sl1d",  "l1i",
+					"gl1",      "l2",     "fabric",    "hbm",   "dram",
+					"comm",     "atomic", "scheduler", NULL };
 
 const struct rk_foreign rk_rocprof_options[] = {
 	{ "hip-trace", "'-t hip', or '-t hip,kernel' to include kernels" },

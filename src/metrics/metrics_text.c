@@ -99,6 +99,7 @@ static const struct group {
 	{ "flops", "Arithmetic", true },
 	{ "lds", "LDS", true },
 	{ "l1", "Vector L1 cache", true },
+	{ "gl1", "Cache between L0 and L2", true },
 	{ "l2", "L2 cache", true },
 	{ "fabric", "Leaving L2", true },
 	{ "hbm", "HBM", true },

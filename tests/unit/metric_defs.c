@@ -86,6 +86,11 @@ static bool is_given(const char *name)
 	return *g != NULL;
 }
 
+/* One target of each family. */
+static const char *const some[] = { "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",
+				    "gfx1030", "gfx1100", "gfx1151", "gfx1201", "gfx1250" };
+enum { NSOME = sizeof(some) / sizeof(some[0]), RDNA = 5 /* the first of it */ };
+
 static bool in_table(const char *arch, const char *name)
 {
 	const struct rk_counter_table *t = rk_counter_table_get(NULL);
@@ -134,8 +139,6 @@ static const char *unknown_name(const struct rk_metric_set *s, const struct rk_e
 
 TEST(every_shipped_formula_has_its_counters_on_some_target)
 {
-	static const char *const archs[] = { "gfx906", "gfx908",  "gfx90a",  "gfx942",
-					     "gfx950", "gfx1030", "gfx1100", "gfx1201" };
 	struct rk_metric_set *s = shipped();
 
 	for (size_t i = 0; s && i < s->ndefs; i++) {
@@ -145,11 +148,11 @@ TEST(every_shipped_formula_has_its_counters_on_some_target)
 		/* NVIDIA's are CUPTI's to know. */
 		if (rk_metric_case_for(m->expr, "sm_90") && !rk_metric_case_for(m->expr, "gfx9"))
 			missing = NULL;
-		for (size_t k = 0; k < 8 && missing; k++) {
-			const struct rk_expr *e = rk_metric_case_for(m->expr, archs[k]);
+		for (size_t k = 0; k < NSOME && missing; k++) {
+			const struct rk_expr *e = rk_metric_case_for(m->expr, some[k]);
 
-			if (e && rk_metric_archs_has(m->archs, archs[k]))
-				missing = unknown_name(s, e, archs[k]);
+			if (e && rk_metric_archs_has(m->archs, some[k]))
+				missing = unknown_name(s, e, some[k]);
 		}
 		if (missing) {
 			printf("# %s: %s\n", m->id, missing);
@@ -172,13 +175,16 @@ TEST(second_choices_are_counters_of_some_target)
 		for (; c; c = c->next) {
 			const struct rk_expr *e = c->expr;
 
-			for (; e; e = e->op == RK_EXPR_OR ? e->b : e->a)
-				if (e->op == RK_EXPR_OR && ++n)
-					CHECK_STR(unknown_name(s, e->b,
-							       strncmp(c->target, "gfx1", 4) ?
-								       "gfx90a" :
-								       "gfx1100"),
-						  NULL);
+			for (; e; e = e->op == RK_EXPR_OR ? e->b : e->a) {
+				const char *missing = "";
+
+				if (e->op != RK_EXPR_OR)
+					continue;
+				n++;
+				for (size_t k = 0; k < NSOME && missing; k++)
+					missing = unknown_name(s, e->b, some[k]);
+				CHECK_STR(missing, NULL);
+			}
 		}
 	}
 	CHECK(n > 20);
@@ -187,13 +193,13 @@ TEST(second_choices_are_counters_of_some_target)
 
 TEST(what_is_defined_for_rdna_has_its_counters_there)
 {
-	static const char *const archs[] = { "gfx1030", "gfx1100", "gfx1201" };
+	enum { N = NSOME - RDNA };
 	struct rk_metric_set *s = shipped();
 	size_t n = 0;
 
-	for (size_t i = 0; s && i < s->ndefs * 3; i++) {
-		const struct rk_metric_def *m = &s->defs[i / 3];
-		const char *arch = archs[i % 3], *missing;
+	for (size_t i = 0; s && i < s->ndefs * N; i++) {
+		const struct rk_metric_def *m = &s->defs[i / N];
+		const char *arch = some[RDNA + i % N], *missing;
 		const struct rk_expr *e = rk_metric_case_for(m->expr, arch);
 
 		if (!e || !rk_metric_archs_has(m->archs, arch))
@@ -204,14 +210,52 @@ TEST(what_is_defined_for_rdna_has_its_counters_there)
 			printf("# %s on %s: %s\n", m->id, arch, missing);
 		CHECK_STR(missing, NULL);
 	}
-	CHECK(n > 90);
+	CHECK(n > 300);
+	rk_metric_set_free(s);
+}
+
+TEST(what_is_not_defined_for_rdna_has_a_reason)
+{
+	static const char *const archs[] = { "gfx1010", "gfx1030", "gfx1100", "gfx1102",
+					     "gfx1103", "gfx1150", "gfx1151", "gfx1152",
+					     "gfx1153", "gfx1200", "gfx1201", "gfx1250" };
+	struct rk_metric_set *s = shipped();
+
+	for (size_t i = 0; s && i < s->ndefs * 12; i++) {
+		const struct rk_metric_def *m = &s->defs[i / 12];
+		const char *arch = archs[i % 12];
+
+		if (rk_metric_case_for(m->expr, arch) && rk_metric_archs_has(m->archs, arch))
+			continue;
+		if (!CHECK(rk_metric_reason_for(s, m, arch) != NULL))
+			printf("# %s on %s\n", m->id, arch);
+	}
+	rk_metric_set_free(s);
+}
+
+TEST(the_first_reason_for_an_id_or_its_group_is_given)
+{
+	struct rk_error err;
+	struct rk_metric_set *s =
+		parse("{\"metrics\":[{\"id\":\"a\",\"group\":\"g\",\"expr\":{\"gfx9*\":\"1\"}},"
+		      "{\"id\":\"b\",\"group\":\"g\",\"expr\":{\"gfx9*\":\"1\"}}],\"absent\":["
+		      "{\"of\":[\"x\",\"a\"],\"archs\":[\"gfx11*\"],\"text\":\"one\"},"
+		      "{\"of\":[\"g\"],\"archs\":[\"gfx1*\"],\"text\":\"two\"}]}",
+		      "a.json", &err);
+
+	if (!CHECK(s != NULL))
+		return;
+	CHECK_STR(rk_metric_reason_for(s, &s->defs[0], "gfx1100"), "one");
+	CHECK_STR(rk_metric_reason_for(s, &s->defs[0], "gfx1201"), "two");
+	CHECK_STR(rk_metric_reason_for(s, &s->defs[1], "gfx1100"), "two");
+	CHECK_STR(rk_metric_reason_for(s, &s->defs[1], "gfx906"), NULL);
 	rk_metric_set_free(s);
 }
 
 TEST(counters_of_one_family_are_not_asked_for_on_the_other)
 {
-	static const char *const cdna[] = { "valu_busy_pct", "l1_hit_pct",  "hbm_rd_pct",
-					    "mfma_busy_pct", "no_vgpr_pct", "flops_total" };
+	static const char *const cdna[] = { "salu_busy_pct", "l1_coalescing_pct", "hbm_rd_pct",
+					    "mfma_busy_pct", "no_vgpr_pct",       "flops_total" };
 	static const char *const both[] = { "wavefronts",   "l2_hit_pct", "lds_conflict_share_pct",
 					    "gpu_busy_pct", "inst_valu",  "inst_salu" };
 	struct rk_metric_set *s = shipped();
@@ -324,8 +368,19 @@ TEST(a_damaged_file_is_refused_with_its_line_and_what_is_wrong)
 		  1 },
 		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"archs\":[]}]}",
 		  "archs must be a list", 1 },
-		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"archs\":[7]}]}", "invalid target",
-		  1 },
+		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"archs\":[7]}]}",
+		  "archs must contain texts", 1 },
+		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"archs\":[\"mi300\"]}]}",
+		  "invalid target", 1 },
+		{ "{\"absent\":{}}", "must be a list", 1 },
+		{ "{\"absent\":[7]}", "a reason must be an object", 1 },
+		{ "{\"absent\":[{\"archs\":[\"gfx9*\"],\"text\":\"t\"}]}", "of must be a list", 0 },
+		{ "{\"absent\":[{\"of\":[\"a\",[]],\"archs\":[\"gfx9*\"],\"text\":\"t\"}]}",
+		  "'a': of must contain texts", 1 },
+		{ "{\"absent\":[{\"of\":[\"a\"],\"text\":\"t\"}]}", "archs must be a list", 0 },
+		{ "{\"absent\":[{\"of\":[\"a\"],\"archs\":[\"gfx9*\"]}]}", "has no text", 1 },
+		{ "{\"absent\":[{\"of\":[\"a\"],\"archs\":[\"gfx9*\"],\"text\":\"t\",\"x\":1}]}",
+		  "unknown key 'x'", 1 },
 		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"agg\":\"max\"}]}", "agg must be",
 		  1 },
 		{ "{\"metrics\":[{\"id\":\"a\",\"expr\":\"1\",\"unit\":[]}]}",

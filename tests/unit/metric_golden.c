@@ -402,7 +402,9 @@ static const struct {
 	{ "gfx1100", "wave_life_cycles", 500 }, /* 32000 / 64: clocks, not fours */
 	{ "gfx1100", "dep_wait_frac", 75 },
 	{ "gfx1100", "occupancy_pct_from_wave_cycles", 100.0 * 32000 / (16000.0 * 32 * 104) },
-	{ "gfx1100", "occupancy_pct", NAN }, /* no SQ_LEVEL_WAVES there */
+	/* no SQ_LEVEL_WAVES there: OccupancyPercent's expression */
+	{ "gfx1100", "occupancy_pct", 100.0 * 32000 / (16000.0 * 32 * 104) },
+	{ "gfx1100", "occupancy_waves", 2 }, /* 32000 / 16000 */
 	{ "gfx1030", "occupancy_waves", 200 },
 	{ "gfx1100", "ta_busy_pct", 50 }, /* 832000 of 16000 * 104 */
 	{ "gfx1030", "l2_hit_pct", 75 },
@@ -413,6 +415,7 @@ static const struct {
 	{ "gfx1100", "lds_conflict_share_pct", 20 },
 	{ "gfx1100", "fabric_read_bw", 0.096 },  /* 32 + 128 + 288 + 512 = 960 */
 	{ "gfx1201", "fabric_read_bw", 0.1952 }, /* 32 + 128 + 512 + 1280 = 1952 */
+	{ "gfx1201", "fabric_rd_256B", 5 },
 	{ "gfx1100", "fabric_rd_96B", 3 },
 	{ "gfx1201", "fabric_rd_96B", NAN },
 	{ "gfx1100", "fabric_write_bw", 0.288 },

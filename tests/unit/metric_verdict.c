@@ -459,7 +459,7 @@ TEST(without_counters_names_and_times_still_tell)
 	f.gap_share = 0.5;
 	CHECK_STR(judge(&f).name, "launch");
 	f.gap_share = NAN;
-	f.arch = "gfx1100";
+	f.arch = "gfx1103";
 	check(&f, "unusable", "no counters were collected", OTHER);
 	f.arch = "";
 	check(&f, "unusable", "no counters were collected", LIMITS);
@@ -501,6 +501,8 @@ TEST(what_is_missing_is_collected_where_it_could_change_the_verdict)
 	f.waves = 5000;
 	check(&f, "unusable", "the collected counters do not show what limits it", LIMITS);
 	f.arch = "gfx1100";
+	CHECK_STR(judge(&f).collect, LIMITS);
+	f.arch = "gfx1103"; /* in no table of counters */
 	check(&f, "unusable", "the collected counters do not show what limits it", "");
 }
 

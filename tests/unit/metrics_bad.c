@@ -195,6 +195,51 @@ TEST(a_target_without_a_description_is_judged_as_its_usual_product)
 	}
 }
 
+#define RX7900XTX(id) \
+#id "," #id ",\"GPU\",192,32,1,96,12,2,2,2500,32,\"gfx1100\",\"AMD Radeon RX 7900 XTX\"\n"
+
+#define COUNTED(name, value) V3_ROW(1, name, value, 5000, 105000)
+
+/* 787 GB/s of 960 on the chip that most people have; waves wait for it. */
+TEST(a_kernel_at_the_bandwidth_of_gddr_is_limited_by_it)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/1_agent_info.csv", AGENTS RX7900XTX(4));
+	world_text(&a.w, "in/1_counter_collection.csv",
+		   V3 COUNTED("SQ_WAVES", 40000) COUNTED("SQ_WAVE_CYCLES",
+							 1000) COUNTED("SQ_WAIT_ANY", 820)
+			   COUNTED("GRBM_GUI_ACTIVE", 250000) COUNTED("GL2C_EA_RDREQ_32B_sum", 0)
+				   COUNTED("GL2C_EA_RDREQ_64B_sum",
+					   100000) COUNTED("GL2C_EA_RDREQ_96B_sum", 0)
+					   COUNTED("GL2C_EA_RDREQ_128B_sum",
+						   365000) COUNTED("GL2C_MC_WRREQ_sum", 400000)
+						   COUNTED("GL2C_EA_WRREQ_64B_sum", 400000));
+	if (ask(&a, "in", NULL)) {
+		const struct rk_metric_kernel *k = &a.m->kernels[0];
+
+		CHECK_STR(a.m->devices[0].memory, "GDDR");
+		CHECK_STR(k->verdict.name, "memory:dram");
+		CHECK_STR(k->verdict.reason, "GDDR at 82 % of peak, compute unknown");
+		CHECK_STR(k->verdict.numbers[0].name, "dram_pct");
+		CHECK_NEAR(value_of(&a, "fabric_bw")->avg, 787.2);
+		CHECK_NEAR(value_of(&a, "fabric_bw")->peak, 960);
+		CHECK_STR(absent(&a, "hbm_rd_pct"),
+			  "not defined for gfx1100: the memory is not HBM; see fabric_bw, and the "
+			  "group dram");
+		CHECK(is_whole(a.m));
+	}
+	/* 8.4 million clocks of 250000 on 48 workgroup processors */
+	world_text(&a.w, "in/1_counter_collection.csv",
+		   V3 COUNTED("SQ_INST_CYCLES_VALU", 8400000) COUNTED("GRBM_GUI_ACTIVE", 250000));
+	if (ask(&a, "in", NULL)) {
+		CHECK_NEAR(value_of(&a, "valu_busy_pct")->avg, 70);
+		CHECK_STR(a.m->kernels[0].verdict.name, "compute:valu");
+	}
+	ask_close(&a);
+}
+
 #define F32(n)                                                                                   \
 	"SQ_INSTS_VALU_ADD_F32,SQ_INSTS_VALU_MUL_F32,SQ_INSTS_VALU_TRANS_F32,SQ_INSTS_VALU_FMA_" \
 	"F32,TCC_EA_RDREQ_sum,TCC_EA_RDREQ_32B_sum,TCC_EA_WRREQ_sum,TCC_EA_WRREQ_64B_sum" n
@@ -229,6 +274,33 @@ TEST(a_place_in_the_roofline_says_which_operations_were_not_counted)
 			   TIMES ROW(0, "gemm") "10,10,0,40,1000,0,100,100,0,60,5000,25000\n");
 	if (ask(&a, "in", NULL))
 		CHECK_STR(kernel_of(&a, "gemm")->roof.uncounted, "vector");
+	ask_close(&a);
+}
+
+/* Strix Halo: L2's traffic, or that of the arbiter of the memory alone. */
+TEST(rdna_3_5_has_its_own_caches_and_memory)
+{
+	static const struct rk_metrics_options halo = { .arch = "Radeon 8060S" };
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/1_counter_collection.csv",
+		   V3 COUNTED("GCEA_RDRAM_SIZE_REQ_sum", 500000)
+			   COUNTED("GCEA_WDRAM_SIZE_REQ_sum", 140000) COUNTED("TCP_REQ_sum", 1000)
+				   COUNTED("TCP_REQ_MISS_sum", 250) COUNTED("GL1C_REQ_sum", 400)
+					   COUNTED("GL1C_REQ_MISS_sum", 100)
+						   COUNTED("SQ_WAVE_CYCLES_sum", 1000)
+							   COUNTED("SQ_WAIT_BARRIER", 300));
+	if (ask(&a, "in", &halo)) {
+		CHECK_NEAR(value_of(&a, "dram_read_bw")->avg, 160);
+		CHECK_NEAR(value_of(&a, "dram_read_bw")->peak, 256);
+		CHECK_NEAR(value_of(&a, "fabric_bw")->avg, 204.8);
+		CHECK_NEAR(value_of(&a, "l1_hit_pct")->avg, 75);
+		CHECK_NEAR(value_of(&a, "gl1_hit_pct")->avg, 75);
+		CHECK_NEAR(value_of(&a, "wait_barrier_frac")->avg, 30);
+		CHECK_STR(a.m->kernels[0].verdict.name, "memory:dram");
+		CHECK_STR(a.m->kernels[0].verdict.reason, "LPDDR at 80 % of peak, compute unknown");
+	}
 	ask_close(&a);
 }
 

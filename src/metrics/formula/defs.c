@@ -78,6 +78,17 @@ bool rk_metric_archs_has(const char *const *archs, const char *arch)
 	return !archs;
 }
 
+const char *rk_metric_reason_for(const struct rk_metric_set *s, const struct rk_metric_def *m,
+				 const char *arch)
+{
+	for (const struct rk_metric_reason *r = s->reasons; r; r = r->next)
+		for (const char *const *of = r->of; *of; of++)
+			if ((!strcmp(*of, m->id) || !strcmp(*of, m->group)) &&
+			    rk_metric_archs_has(r->archs, arch))
+				return r->text;
+	return NULL;
+}
+
 static uint64_t hash_of(const char *key)
 {
 	return rk_hash_bytes(key, strlen(key));
@@ -317,29 +328,43 @@ static int read_cases(const struct doc *d, const struct owner *o, const struct r
 	return 0;
 }
 
-static int read_archs(const struct doc *d, const struct owner *o, const struct rk_tree *t,
-		      const char *const **ret)
+static int read_words(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		      const char *what, const char *const **ret)
 {
 	const char **v;
 	size_t n = 0;
 
-	if (t->kind != RK_TREE_ARRAY || t->n == 0 || t->n > RK_METRIC_CASES_MAX)
-		return fault(d, t, "%s '%s': archs must be a list of 1 to %d targets", o->what,
-			     o->id, RK_METRIC_CASES_MAX);
+	if (!t || t->kind != RK_TREE_ARRAY || t->n == 0 || t->n > RK_METRIC_CASES_MAX)
+		return fault(d, t, "%s '%s': %s must be a list of 1 to %d %s", o->what, o->id,
+			     o->key, RK_METRIC_CASES_MAX, what);
 	v = rk_arena_alloc(d->set->arena, (t->n + 1) * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(d->err);
 	RK_TREE_EACH(c, t)
 	{
-		if (c->kind != RK_TREE_TEXT || !is_target(c->text, strlen(c->text)))
-			return fault(d, c,
-				     "%s '%s': archs: invalid target '%.32s'; write it "
-				     "like gfx942",
-				     o->what, o->id, c->text);
+		if (c->kind != RK_TREE_TEXT)
+			return fault(d, c, "%s '%s': %s must contain texts", o->what, o->id,
+				     o->key);
 		if (!(v[n++] = keep_text(d, c->text)))
 			return RK_E_NOMEM;
 	}
+	v[n] = NULL;
 	*ret = v;
+	return 0;
+}
+
+static int read_archs(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		      const char *const **ret)
+{
+	const struct owner archs = { o->what, o->id, "archs" };
+	int rc = read_words(d, &archs, t, "targets", ret);
+
+	if (rc < 0)
+		return rc;
+	RK_TREE_EACH(c, t)
+	if (!is_target(c->text, strlen(c->text)))
+		return fault(d, c, "%s '%s': archs: invalid target '%.32s'; write it like gfx942",
+			     o->what, o->id, c->text);
 	return 0;
 }
 
@@ -508,6 +533,35 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 	return 0;
 }
 
+static int read_reason(const struct doc *d, const struct rk_tree *t)
+{
+	static const char *const keys[] = { "of", "archs", "text", NULL };
+	const struct rk_tree *of = rk_tree_get(t, "of");
+	struct owner o = { "reason of", rk_tree_text(of ? of->first : NULL, ""), "of" };
+	struct rk_metric_reason *r;
+	int rc;
+
+	if (t->kind != RK_TREE_OBJECT)
+		return fault(d, t, "a reason must be an object with of, archs and text");
+	if (d->set->nreasons == RK_METRICS_MAX)
+		return fault(d, t, "more than %d definitions of one kind", RK_METRICS_MAX);
+	r = rk_arena_alloc(d->set->arena, sizeof(*r));
+	if (!r)
+		return rk_fail_nomem(d->err);
+	*r = (struct rk_metric_reason){ 0 };
+	if ((rc = check_keys(d, t, keys)) < 0 ||
+	    (rc = read_words(d, &o, of, "groups or ids", &r->of)) < 0 ||
+	    (rc = read_archs(d, &o, rk_tree_get(t, "archs"), &r->archs)) < 0 ||
+	    (rc = read_text(d, t, "reason of", o.id, "text", RK_METRIC_REASON_MAX, &r->text)) < 0)
+		return rc;
+	if (!r->text)
+		return fault(d, t, "the reason of '%s' has no text", o.id);
+	*d->set->last_reason = r;
+	d->set->last_reason = &r->next;
+	d->set->nreasons++;
+	return 0;
+}
+
 static int read_each(const struct doc *d, const struct rk_tree *t, enum rk_tree_kind kind,
 		     int (*read)(const struct doc *d, const struct rk_tree *t))
 {
@@ -631,13 +685,13 @@ static int read_sdk(const struct doc *d, const struct rk_tree *sdk)
 static bool has_ours(const struct rk_tree *root)
 {
 	return rk_tree_get(root, "metrics") || rk_tree_get(root, "terms") ||
-	       rk_tree_get(root, "checks");
+	       rk_tree_get(root, "checks") || rk_tree_get(root, "absent");
 }
 
 static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const char *file,
 		     struct rk_error *err)
 {
-	static const char *const keys[] = { "schema", "terms", "metrics", "checks", NULL };
+	static const char *const keys[] = { "schema", "terms", "metrics", "checks", "absent", NULL };
 	struct doc d = { s, NULL, err };
 	const struct rk_tree *sdk = rk_tree_get(root, "rocprofiler-sdk");
 	const struct rk_tree *schema = rk_tree_get(root, "schema");
@@ -662,7 +716,9 @@ static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const 
 	if ((rc = read_each(&d, rk_tree_get(root, "terms"), RK_TREE_OBJECT, read_term)) < 0 ||
 	    (rc = read_each(&d, rk_tree_get(root, "metrics"), RK_TREE_ARRAY, read_metric)) < 0)
 		return rc;
-	return read_each(&d, rk_tree_get(root, "checks"), RK_TREE_ARRAY, read_check);
+	if ((rc = read_each(&d, rk_tree_get(root, "checks"), RK_TREE_ARRAY, read_check)) < 0)
+		return rc;
+	return read_each(&d, rk_tree_get(root, "absent"), RK_TREE_ARRAY, read_reason);
 }
 
 static int new_set(struct rk_metric_set **ret, struct rk_error *err)
@@ -672,6 +728,7 @@ static int new_set(struct rk_metric_set **ret, struct rk_error *err)
 
 	if (!s)
 		return rk_fail_nomem(err);
+	s->last_reason = &s->reasons;
 	rc = rk_arena_new(&s->arena, err);
 	if (rc < 0)
 		rk_free(s);

@@ -10,7 +10,9 @@
  *                 "archs": ["gfx90a", ...],                  only these; without: those of expr
  *                 "peak": "..." or {...}, "pass": "SQ_INST_LEVEL_VMEM", "agg": "median"}],
  *    "checks":  [{"kind": "window-ratio", "over": "...", "under": "...", "slack": 0.1,
- *                 "archs": [...], "text": "..."}]}
+ *                 "archs": [...], "text": "..."}],
+ *    "absent":  [{"of": ["l1", "agprs"], "archs": [...], "text": "..."}]}  why these groups or ids
+ *                                                           are not defined there; the first fits
  *
  * A target may be written with * at its end: "gfx10*"; a case may name several: "gfx10* gfx11*". The
  * closest fits: gfx942, gfx94*, gfx9*, *. Only id and expr are needed. One of rocprofiler-sdk is a
@@ -53,6 +55,14 @@ struct rk_metric_check {
 	double slack;
 };
 
+/* Why metrics are not defined for some targets. */
+struct rk_metric_reason {
+	const char *const *of; /* groups or ids; ends with NULL */
+	const char *const *archs;
+	const char *text;
+	struct rk_metric_reason *next;
+};
+
 struct rk_metric_set {
 	struct rk_metric_def *defs;
 	size_t ndefs, defs_cap;
@@ -60,6 +70,8 @@ struct rk_metric_set {
 	size_t nterms, terms_cap;
 	struct rk_metric_check *checks;
 	size_t nchecks, checks_cap;
+	struct rk_metric_reason *reasons, **last_reason;
+	size_t nreasons;
 	struct rk_arena *arena; /* owns strings and nodes */
 	struct rk_index by_id, by_name, by_kind;
 };
@@ -68,6 +80,7 @@ enum {
 	RK_METRICS_MAX = 4096, /* max definitions, terms, checks */
 	RK_METRIC_ID_MAX = 96,
 	RK_METRIC_TEXT_MAX = 1000, /* max bytes of a help text or of a check's text */
+	RK_METRIC_REASON_MAX = 200,
 	RK_METRIC_CASES_MAX = 64,
 };
 
@@ -87,6 +100,9 @@ void rk_metric_set_free(struct rk_metric_set *s); /* NULL is fine */
 /* NULL: not defined for this target. */
 const struct rk_expr *rk_metric_case_for(const struct rk_metric_case *c, const char *arch);
 bool rk_metric_archs_has(const char *const *archs, const char *arch); /* true if archs is NULL */
+/* Why it is not defined for this target; NULL: no reason is given. */
+const char *rk_metric_reason_for(const struct rk_metric_set *s, const struct rk_metric_def *m,
+				 const char *arch);
 const struct rk_metric_def *rk_metric_def_find(const struct rk_metric_set *s, const char *id);
 const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const char *name,
 					 const char *arch);

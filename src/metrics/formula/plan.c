@@ -308,8 +308,11 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 	int rc;
 
 	if (!e || !rk_metric_archs_has(def->archs, p->device.arch)) {
-		snprintf(why.message, sizeof(why.message), "not defined for %s",
-			 *p->device.arch ? p->device.arch : "an unknown target");
+		const char *reason = rk_metric_reason_for(w->lookup.set, def, p->device.arch);
+
+		snprintf(why.message, sizeof(why.message), "not defined for %s%s%s",
+			 *p->device.arch ? p->device.arch : "an unknown target", reason ? ": " : "",
+			 reason ? reason : "");
 		return set_absent(p, def->id, why.message, err);
 	}
 	w->lookup.pass = def->pass;
