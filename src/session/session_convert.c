@@ -182,6 +182,7 @@ unsigned rk_session_call_trace(const char *name)
 		{ "mscclpp", RK_TRACE_RCCL },     { "rocshmem", RK_TRACE_ROCSHMEM },
 		{ "rocDec", RK_TRACE_ROCDECODE }, { "rocJpeg", RK_TRACE_ROCJPEG },
 		{ "omp", RK_TRACE_OMPT },         { "KFD_", RK_TRACE_KFD },
+		{ "graph ", RK_TRACE_GRAPH },
 	};
 
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
@@ -222,6 +223,11 @@ static uint64_t rows_of_trace(const struct rk_report *r, unsigned trace)
 		for (size_t i = 0; i < r->api.nrows; i++)
 			if (rk_session_call_trace(r->api.rows[i].name) == trace)
 				n += r->api.rows[i].calls;
+		/* launches of graphs and events of the driver are markers */
+		for (size_t i = 0; i < r->markers.nrows; i++)
+			if (trace & (RK_TRACE_GRAPH | RK_TRACE_KFD) &&
+			    rk_session_call_trace(r->markers.rows[i].name) == trace)
+				n += r->markers.rows[i].calls;
 		return n;
 	}
 }
