@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/text.h"
 
 enum { ARG_MAX_BYTES = 16 << 20 };
@@ -563,6 +564,53 @@ void rk_redact_text(struct rk_bytes *out, const char *text, const struct rk_reda
 		from = p;
 	}
 	put_words(out, text, from, p, who);
+}
+
+/* Keys whose texts may contain a host, a user or a path. */
+static const char *const hidden_keys[] = { "path",   "file", "message",   "reason",
+					   "source", "node", "clock_note" };
+
+static bool is_hidden_key(const char *key, size_t len)
+{
+	for (size_t i = 0; i < sizeof(hidden_keys) / sizeof(*hidden_keys); i++)
+		if (strlen(hidden_keys[i]) == len && memcmp(hidden_keys[i], key, len) == 0)
+			return true;
+	return false;
+}
+
+void rk_redact_json(struct rk_bytes *out, const char *json, size_t len, bool all,
+		    const struct rk_redaction *who)
+{
+	bool listed = false;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *text = json + i + 1;
+		struct rk_bytes plain;
+		size_t end = i + 1;
+
+		rk_bytes_put_u8(out, (uint8_t)json[i]);
+		if (json[i] != '"')
+			continue;
+		while (end < len && json[end] != '"')
+			end += json[end] == '\\' ? 2 : 1;
+		end = rk_min(end, len);
+		if (end + 1 < len && json[end + 1] == ':') {
+			listed = is_hidden_key(text, end - i - 1);
+			rk_bytes_put(out, text, end - i - 1);
+		} else if (all || listed) {
+			/* This never splits an escape: hidden words end at blanks and slashes. */
+			rk_bytes_init(&plain, out->max);
+			rk_bytes_put(&plain, text, end - i - 1);
+			if (rk_bytes_str(&plain))
+				rk_redact_text(out, rk_bytes_str(&plain), who);
+			out->bad = out->bad || plain.bad;
+			rk_bytes_release(&plain);
+		} else {
+			rk_bytes_put(out, text, end - i - 1);
+		}
+		rk_bytes_put_u8(out, '"');
+		i = end;
+	}
 }
 
 void rk_redaction_self(struct rk_redaction_self *ret)

@@ -50,6 +50,13 @@ struct rk_redaction {
  */
 void rk_redact_text(struct rk_bytes *out, const char *text, const struct rk_redaction *who);
 
+/*
+ * The same for the texts of a JSON document: those of keys that may contain a path or a host, or
+ * all. Keys are not changed.
+ */
+void rk_redact_json(struct rk_bytes *out, const char *json, size_t len, bool all,
+		    const struct rk_redaction *who);
+
 /* This machine and user. `who` points into the struct, so do not copy it. */
 struct rk_redaction_self {
 	struct rk_redaction who;

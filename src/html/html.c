@@ -126,13 +126,7 @@ struct work {
 	/* with opt->redact: */
 	struct rk_redaction_self self;
 	struct rk_list nodes;
-	struct rk_html_hide hide;
 };
-
-static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
-{
-	rk_redact_text(out, text, arg);
-}
 
 /* The first file that was used. */
 static const char *first_file(const struct rk_run *run)
@@ -306,7 +300,7 @@ static int write_page(struct work *w, struct rk_html_result *ret, struct rk_erro
 					   .curves = w->curves,
 					   .names = &w->names,
 					   .strings = w->run->ctx.names,
-					   .hide = w->hide,
+					   .hide = w->opt->redact ? &w->self.who : NULL,
 					   .left_out_ranks =
 						   rk_html_ranks_left_out(w->report.ranks),
 					   .run = w->recording };
@@ -338,10 +332,8 @@ int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;
 	rk_run_tolerate(run);
-	if (opt->redact) {
+	if (opt->redact)
 		rk_redaction_self(&w.self);
-		w.hide = (struct rk_html_hide){ hide_text, &w.self.who };
-	}
 	w.curves = rk_calloc(1, sizeof(*w.curves));
 	if (!w.curves) {
 		rc = rk_fail_nomem(err);

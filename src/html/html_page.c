@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
+#include "base/secrets.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
 #include "metrics/metrics_parts.h"
@@ -130,55 +131,6 @@ static void put_summary(struct rk_bytes *out, const struct rk_report *r)
 	}
 	rk_bytes_printf(out, "</table>\n<p>%zu of %zu names.</p>\n</noscript>\n", n,
 			r->kernels.nrows);
-}
-
-/* ---- redacting a JSON document ---- */
-
-/* Keys whose texts may contain a host, a user or a path. */
-static const char *const hidden_keys[] = { "path",   "file", "message",   "reason",
-					   "source", "node", "clock_note" };
-
-static bool is_hidden_key(const char *key, size_t len)
-{
-	for (size_t i = 0; i < sizeof(hidden_keys) / sizeof(*hidden_keys); i++)
-		if (strlen(hidden_keys[i]) == len && memcmp(hidden_keys[i], key, len) == 0)
-			return true;
-	return false;
-}
-
-void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
-		       struct rk_html_hide hide)
-{
-	bool listed = false;
-
-	for (size_t i = 0; i < len; i++) {
-		const char *text = json + i + 1;
-		struct rk_bytes plain;
-		size_t end = i + 1;
-
-		rk_bytes_put_u8(out, (uint8_t)json[i]);
-		if (json[i] != '"')
-			continue;
-		while (end < len && json[end] != '"')
-			end += json[end] == '\\' ? 2 : 1;
-		end = rk_min(end, len);
-		if (end + 1 < len && json[end + 1] == ':') {
-			listed = is_hidden_key(text, end - i - 1);
-			rk_bytes_put(out, text, end - i - 1);
-		} else if (all || listed) {
-			/* This never splits an escape: hidden words end at blanks and slashes. */
-			rk_bytes_init(&plain, out->max);
-			rk_bytes_put(&plain, text, end - i - 1);
-			if (rk_bytes_str(&plain))
-				hide.put(out, rk_bytes_str(&plain), hide.arg);
-			out->bad = out->bad || plain.bad;
-			rk_bytes_release(&plain);
-		} else {
-			rk_bytes_put(out, text, end - i - 1);
-		}
-		rk_bytes_put_u8(out, '"');
-		i = end;
-	}
 }
 
 /* ---- the timeline as JSON: lanes, names, curves ---- */
@@ -371,8 +323,8 @@ static int put_document(struct page *g, const char *id, const char *json, size_t
 	struct rk_bytes *plain = &g->plain;
 
 	rk_bytes_clear(plain);
-	if (g->p->hide.put) {
-		rk_html_hide_json(plain, json, len, json == g->p->run, g->p->hide);
+	if (g->p->hide) {
+		rk_redact_json(plain, json, len, json == g->p->run, g->p->hide);
 		if (plain->bad)
 			return rk_fail_nomem(err);
 		json = (const char *)plain->data;

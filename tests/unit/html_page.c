@@ -149,29 +149,6 @@ TEST(text_of_a_page_is_escaped)
 	rk_bytes_release(&out);
 }
 
-static void shout(struct rk_bytes *out, const char *text, const void *arg)
-{
-	rk_bytes_printf(out, "%s%zu", (const char *)arg, strlen(text));
-}
-
-TEST(only_texts_that_can_name_a_place_are_hidden)
-{
-	const char *json = "{\"name\":\"/a\",\"path\":\"/b\\\"c\", \"node\":null,\"reason\":\"\","
-			   "\"x\":[\"path\",3]}";
-	const struct rk_html_hide hide = { shout, "#" };
-	struct rk_bytes out;
-
-	rk_bytes_init(&out, 1000);
-	rk_html_hide_json(&out, json, strlen(json), false, hide);
-	CHECK_STR(rk_bytes_str(&out), "{\"name\":\"/a\",\"path\":\"#5\", \"node\":null,"
-				      "\"reason\":\"#0\",\"x\":[\"path\",3]}");
-	rk_bytes_clear(&out);
-	rk_html_hide_json(&out, json, strlen(json), true, hide);
-	CHECK_STR(rk_bytes_str(&out), "{\"name\":\"#2\",\"path\":\"#5\", \"node\":null,"
-				      "\"reason\":\"#0\",\"x\":[\"#4\",3]}");
-	rk_bytes_release(&out);
-}
-
 TEST(every_module_of_the_page_is_in_its_script)
 {
 	struct rk_bytes script;

@@ -354,3 +354,24 @@ TEST(variables_of_a_pass_are_hidden_by_parts_of_their_names)
 	rk_list_release(&set);
 	rk_list_release(&ret);
 }
+
+TEST(only_texts_that_can_name_a_place_are_hidden)
+{
+	const char *json =
+		"{\"name\":\"/a/b\",\"path\":\"/b\\\"c/d\", \"node\":null,\"reason\":\"\","
+		"\"x\":[\"n1\",3],\"node\":\"n1\"}";
+	const struct rk_redaction who = { .host = "n1" };
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, 1000);
+	rk_redact_json(&out, json, strlen(json), false, &who);
+	CHECK_STR(rk_bytes_str(&out),
+		  "{\"name\":\"/a/b\",\"path\":\"/.../b\\\"c/d\", \"node\":null,\"reason\":\"\","
+		  "\"x\":[\"n1\",3],\"node\":\"[host]\"}");
+	rk_bytes_clear(&out);
+	rk_redact_json(&out, json, strlen(json), true, &who);
+	CHECK_STR(rk_bytes_str(&out),
+		  "{\"name\":\"/.../b\",\"path\":\"/.../b\\\"c/d\", \"node\":null,"
+		  "\"reason\":\"\",\"x\":[\"[host]\",3],\"node\":\"[host]\"}");
+	rk_bytes_release(&out);
+}
