@@ -139,6 +139,13 @@ struct rk_render_options {
 int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
 		     char **ret_text, size_t *ret_len, struct rk_error *err);
 void rk_text_free(char *text);
+/*
+ * Hides hosts, users and paths in *text, which was rendered in this format from `r`, its ranks or
+ * the hotspots of its run; *text and *len are replaced, on failure they are as before. Names in a text are
+ * only recognised whole: render it with columns 0.
+ */
+int rk_report_redact(const struct rk_report *r, enum rk_report_format format, char **text,
+		     size_t *len, struct rk_error *err);
 
 /* The file appears completely or not at all; "-" is stdout. */
 int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err);

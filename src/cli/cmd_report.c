@@ -35,7 +35,8 @@ static const struct rk_opt options[] = {
 	  RK_OPT_FLAG, AT(ranks) },
 	{ "html", 0, "FILE", "write a page with tables, timeline, curves and metrics", RK_OPT_TEXT,
 	  AT(html) },
-	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG, AT(redact) },
+	{ "redact", 0, NULL, "hide host, user and paths in the report and the page", RK_OPT_FLAG,
+	  AT(redact) },
 	{ "arch", 0, "GFX", "GPU target for the page's peaks (default: from the data)", RK_OPT_TEXT,
 	  AT(arch), NULL, rk_counters_arch },
 	RK_OPT_FORMAT(struct settings),
@@ -78,7 +79,8 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 		goto out;
 	if (s->hotspots)
 		rc = rk_run_hotspots(run, &hotspots, &err);
-	else if (is_printed(s))
+	/* the report knows the names of the machines to hide */
+	if (rc == 0 && is_printed(s) && (!s->hotspots || s->redact))
 		rc = rk_run_report(run, &what, &r, &err);
 	if (rc < 0)
 		goto out;
@@ -91,6 +93,8 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 
 	look = rk_print_look(&s->common, s->out, s->format < 0 ? RK_REPORT_TEXT : s->format);
 	look.top = s->top;
+	if (s->redact)
+		look.columns = 0; /* a path that was cut could not be recognised */
 	if (s->ranks && !r->ranks) {
 		status = say_failure("report", "fewer than two ranks, nothing to compare");
 		goto out;
@@ -101,7 +105,10 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 		rc = rk_hotspots_render(hotspots, &look, &text, &len, &err);
 	else
 		rc = rk_report_render(r, &look, &text, &len, &err);
+	if (rc == 0 && s->redact)
+		rc = rk_report_redact(r, look.format, &text, &len, &err);
 	if (rc < 0) {
+		rk_text_free(text);
 		status = say_error("report", &err);
 		rc = 0;
 	} else {

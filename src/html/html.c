@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "html/html_page.h"
 #include "ranks/gather.h"
+#include "report/report_parts.h"
 #include "run/run_json.h"
 
 /*
@@ -143,7 +144,6 @@ static const char *first_file(const struct rk_run *run)
  */
 static int hide_nodes(struct work *w, struct rk_error *err)
 {
-	const struct rk_ranks *k = w->report.ranks;
 	struct rk_tree *t = NULL;
 	const char *host;
 	int rc;
@@ -159,9 +159,9 @@ static int hide_nodes(struct work *w, struct rk_error *err)
 			rk_list_add(&w->nodes, host);
 		rk_tree_free(t);
 	}
-	for (size_t i = 0; k && i < k->nranks; i++)
-		if (k->ranks[i].node[0])
-			rk_list_add_once(&w->nodes, k->ranks[i].node);
+	rc = rk_report_machines(&w->report, &w->nodes, err);
+	if (rc < 0)
+		return rc;
 	w->self.who.nodes = w->nodes.v;
 	w->self.who.nnodes = w->nodes.n;
 	return w->nodes.bad ? rk_fail_nomem(err) : 0;

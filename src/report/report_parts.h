@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/page.h"
 #include "base/strtab.h"
@@ -85,6 +86,9 @@ struct rk_report_own {
 /* Fills the samples of *ret. Free with rk_free(ret->samples). */
 int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strtab *names,
 			   struct rk_report_own *ret, struct rk_error *err);
+
+/* Adds the names of all machines of the report, once each. */
+int rk_report_machines(const struct rk_report *r, struct rk_list *ret, struct rk_error *err);
 
 rk_form rk_report_json; /* renders a struct rk_report; `look` is not used */
 /* Writes the array of hotspots; empty if h is NULL. */

@@ -2,11 +2,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/handle.h"
 #include "base/num.h"
 #include "base/page.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
+#include "run/run.h"
+#include "run/run_json.h"
 
 /* ---- JSON, schema 1: one line per row ---- */
 
@@ -511,4 +516,65 @@ int rk_report_render(const struct rk_report *r, const struct rk_render_options *
 	static rk_form *const forms[RK_NFORMS] = { report_text, rk_report_json, report_csv };
 
 	return rk_render(forms, r, opt, ret_text, ret_len, __func__, err);
+}
+
+/* ---- without hosts, users and paths ---- */
+
+int rk_report_machines(const struct rk_report *r, struct rk_list *ret, struct rk_error *err)
+{
+	const struct rk_report_own *own = r->kept;
+	const struct rk_run *run = own ? own->run : NULL;
+
+	for (size_t i = 0; run && i < run->records.n; i++)
+		if (run->records.v[i].ours && run->records.v[i].text[RK_REC_NODE][0])
+			rk_list_add_once(ret, run->records.v[i].text[RK_REC_NODE]);
+	for (size_t i = 0; r->ranks && i < r->ranks->nranks; i++)
+		if (r->ranks->ranks[i].node[0])
+			rk_list_add_once(ret, r->ranks->ranks[i].node);
+	for (size_t i = 0; own && i < own->nsamples; i++)
+		if (own->samples[i].node[0])
+			rk_list_add_once(ret, own->samples[i].node);
+	for (size_t i = 0; i < r->energy.ndevices; i++)
+		if (r->energy.devices[i].node[0])
+			rk_list_add_once(ret, r->energy.devices[i].node);
+	return ret->bad ? rk_fail_nomem(err) : 0;
+}
+
+int rk_report_redact(const struct rk_report *r, enum rk_report_format format, char **text,
+		     size_t *len, struct rk_error *err)
+{
+	struct rk_redaction_self self;
+	struct rk_list nodes = { 0 };
+	struct rk_bytes out;
+	char *made = NULL;
+	int rc;
+
+	if (!text || !*text || !len)
+		return rk_misuse(__func__, err);
+	if (rk_handle_use(RK_HANDLE_REPORT, r, __func__, err) < 0)
+		return RK_E_USAGE;
+	rk_bytes_init(&out, SIZE_MAX);
+	rc = rk_report_machines(r, &nodes, err);
+	if (rc < 0)
+		goto out;
+	rk_redaction_self(&self);
+	self.who.nodes = nodes.v;
+	self.who.nnodes = nodes.n;
+	if (format == RK_REPORT_JSON)
+		rk_redact_json(&out, *text, *len, true, &self.who);
+	else
+		rk_redact_text(&out, *text, &self.who);
+	made = rk_bytes_str(&out) ? rk_strndup(rk_bytes_str(&out), out.len) : NULL;
+	if (!made) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rk_free(*text);
+	*text = made;
+	*len = out.len;
+out:
+	rk_bytes_release(&out);
+	rk_list_release(&nodes);
+	rk_handle_drop(r);
+	return rc;
 }

@@ -97,6 +97,7 @@ TEST(null_is_refused_by_calls_on_results)
 
 	world_open(&w, 1);
 	REFUSED(rk_report_render, NULL, NULL, &text, NULL, &w.err);
+	REFUSED(rk_report_redact, NULL, RK_REPORT_TEXT, &text, NULL, &w.err);
 	REFUSED(rk_metrics_render, NULL, NULL, &text, NULL, &w.err);
 	REFUSED(rk_hotspots_render, NULL, NULL, &text, NULL, &w.err);
 	REFUSED(rk_diff_make, none, 1, none, 1, NULL, &d, &w.err);
