@@ -82,4 +82,37 @@ static inline bool rk_sub_i64(int64_t a, int64_t b, int64_t *ret)
 	return !__builtin_sub_overflow(a, b, ret);
 }
 
+/*
+ * How far `to` is after `from`; negative: before it. Any two times are fine. Subtract times like
+ * this, never as doubles: those since 1970 have lost their last eight bits.
+ */
+static inline double rk_apart(int64_t from, int64_t to)
+{
+	if (to < from)
+		return -(double)((uint64_t)from - (uint64_t)to);
+	return (double)((uint64_t)to - (uint64_t)from);
+}
+
+/*
+ * Any int64 is a valid time, since boot or since 1970. An era holds the times within `most` of its
+ * origin: that is 0, or the first time it sees if this one is further away. With RK_ERA_MOST the
+ * difference between any two times in it fits in an int64. Zero it before use.
+ */
+struct rk_era {
+	bool begun;
+	int64_t origin;
+};
+
+#define RK_ERA_MOST (INT64_MAX / 2) /* ns: 146 years */
+
+static inline bool rk_era_holds(struct rk_era *e, int64_t most, int64_t start, int64_t end)
+{
+	int64_t from, to;
+
+	if (!e->begun)
+		*e = (struct rk_era){ true, start >= -most && start <= most ? 0 : start };
+	return rk_sub_i64(start, e->origin, &from) && rk_sub_i64(end, e->origin, &to) &&
+	       from >= -most && from <= most && to >= -most && to <= most;
+}
+
 #endif

@@ -13,9 +13,6 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* As in timeline.c: the difference between any two times fits in 64 bits. */
-#define START_MAX (INT64_MAX / 2)
-
 /* ---- grids and blocks of launches, by kernel ---- */
 
 /* The six columns of a batch, and those with work-items. */
@@ -456,8 +453,8 @@ static int place(struct rk_profiler *p, const struct rk_column *start, size_t ro
 		return 0;
 	if (rk_column_has(start, row)) {
 		s.start = ((const int64_t *)start->data)[row];
-		placed = s.start >= -START_MAX && rk_add_i64(s.start, duration, &s.end) &&
-			 s.end <= START_MAX;
+		placed = rk_add_i64(s.start, duration, &s.end) &&
+			 rk_era_holds(&p->era, RK_ERA_MOST, s.start, s.end);
 	}
 	if (queue != RK_QUEUE_NONE)
 		return placed ? rk_order_add(p->order, &s, err) : 0;

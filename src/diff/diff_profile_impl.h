@@ -65,6 +65,7 @@ struct rk_profiler {
 	struct rk_durations_store store;
 	uint64_t held; /* number of durations */
 	struct rk_order *order;
+	struct rk_era era;
 	struct rk_stretch busy; /* merged kernels that are not sorted yet */
 	bool busy_begun;
 	int64_t unplaced_ns;

@@ -27,6 +27,7 @@ struct job {
 struct rk_lanes {
 	struct rk_context *ctx;
 	size_t nnames;
+	struct rk_era era;
 	/* node, rank, device; the result with pid, queue; that with stream */
 	struct rk_keys places, processes, keys[RK_NLANE_KINDS];
 	uint32_t index[RK_NLANE_KINDS][RK_LANES_KERNELS + 1]; /* lane + 1 by key */
@@ -243,9 +244,6 @@ int rk_lanes_write_blocks(const struct rk_lanes *l, struct rk_output *out, struc
 
 /* ---- lanes ---- */
 
-/* Times whose difference does not overflow. */
-#define FAR (INT64_C(1) << 61)
-
 enum { PLACES_MAX = 1 << 16 };
 
 int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret, struct rk_error *err)
@@ -363,7 +361,8 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	uint32_t lane;
 	int rc;
 
-	if (start < -FAR || start > FAR || duration < 0 || duration > RK_HTML_TIME_MAX) {
+	if (duration < 0 || duration > RK_HTML_TIME_MAX || !rk_add_i64(start, duration, &end) ||
+	    !rk_era_holds(&l->era, RK_ERA_MOST, start, end)) {
 		l->left_out++;
 		return 0;
 	}
@@ -371,7 +370,6 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	if (rc < 0)
 		return rc;
 	at = &l->lanes[lane];
-	end = start + duration;
 
 	/* The first free depth from the top. */
 	while (row.depth + 1 < RK_LANE_DEPTH && at->ends[row.depth] > start)

@@ -17,7 +17,6 @@ enum {
 	TRIES = 4, /* comparisons per pair of nodes, and failed comparisons per node */
 };
 
-#define TIME_MAX (INT64_C(1) << 61)        /* ns: differences of differences do not overflow */
 #define SPAN_MAX INT64_C(8640000000000000) /* ns: 100 days, exact in a double */
 #define STAMP_ERROR_MAX (INT64_C(1) << 40)
 
@@ -57,14 +56,14 @@ struct tree {
 
 static bool good_time(int64_t t)
 {
-	return t >= 0 && t < TIME_MAX;
+	return t > -RK_ALIGN_TIME_MAX && t < RK_ALIGN_TIME_MAX;
 }
 
 static bool good_input(const struct rk_align_input *in)
 {
 	for (size_t k = 0; k < in->nsnapshots; k++)
 		if (!good_time(in->snapshots[k].clock_ns) || !good_time(in->snapshots[k].real_ns) ||
-		    in->snapshots[k].error_ns > TIME_MAX)
+		    in->snapshots[k].error_ns > RK_ALIGN_TIME_MAX)
 			return false;
 	if (in->ncalls >= UINT32_MAX || in->stamp_error_ns < 0 ||
 	    in->stamp_error_ns > STAMP_ERROR_MAX)
@@ -357,8 +356,8 @@ static double error_at(const struct node *n, double r)
 	return (double)n->rank.first_error_ns * (1 - x) + (double)n->rank.last_error_ns * x;
 }
 
-/* Chains two lines: from b's clock to a's, and from a's to the reference's. */
-static void join(const struct node *a, struct node *b, const struct rk_align_edge *e)
+/* Chains two lines: from b's clock to a's, and from a's to the reference's. False: out of range. */
+static bool join(const struct node *a, struct node *b, const struct rk_align_edge *e)
 {
 	const struct rk_align_rank *ra = &a->rank;
 	struct rk_align_rank *r = &b->rank;
@@ -366,7 +365,10 @@ static void join(const struct node *a, struct node *b, const struct rk_align_edg
 	double drift = ra->drift_ppm / 1e6, from, to;
 
 	r->base_ns = rk_align_to_reference(ra, a_first);
-	r->offset_ns = a_first - r->base_ns + e->diff + llround(e->line.a + e->line.b * e->first);
+	if (!rk_add_i64(a_first - r->base_ns, e->diff, &r->offset_ns) ||
+	    llabs(r->offset_ns) > 2 * RK_ALIGN_TIME_MAX)
+		return false;
+	r->offset_ns += llround(e->line.a + e->line.b * e->first);
 	r->drift_ppm = 1e6 * (drift + e->line.b + drift * e->line.b);
 	b->r_first = 0;
 	b->r_last = (double)(rk_align_to_reference(ra, a_last) - r->base_ns);
@@ -377,6 +379,7 @@ static void join(const struct node *a, struct node *b, const struct rk_align_edg
 	r->error_ns = rk_max_i64(r->first_error_ns, r->last_error_ns);
 	b->slope_error = a->slope_error + e->slope_error;
 	r->evidence = (ra->evidence | e->evidence) & ~(uint32_t)RK_ALIGN_BY_NODE;
+	return true;
 }
 
 static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct rk_error *err)
@@ -391,8 +394,9 @@ static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct r
 	if (rc < 0 || at.tried == 0)
 		return rc;
 	if (at.edge.status == RK_ALIGNED) {
-		join(&t->nodes[a], nb, &at.edge);
-		if (nb->rank.error_ns > t->opt.max_error_ns)
+		if (!join(&t->nodes[a], nb, &at.edge))
+			at.edge.status = RK_ALIGN_BAD_TIMES;
+		else if (nb->rank.error_ns > t->opt.max_error_ns)
 			at.edge.status = RK_ALIGN_WIDE;
 	}
 	if (at.edge.status == RK_ALIGNED) {
@@ -543,10 +547,13 @@ uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, in
 
 int64_t rk_align_to_reference(const struct rk_align_rank *r, int64_t local_ns)
 {
-	int64_t since = local_ns - r->offset_ns - r->base_ns;
 	double drift = r->drift_ppm / 1e6;
+	int64_t moved, ret;
 
-	return r->base_ns + since - llround((double)since * (drift / (1 + drift)));
+	if (!rk_sub_i64(local_ns, r->offset_ns, &moved))
+		return local_ns;
+	drift = rk_apart(r->base_ns, moved) * (drift / (1 + drift));
+	return rk_sub_i64(moved, llround(drift), &ret) ? ret : local_ns;
 }
 
 void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input *in, size_t index,

@@ -39,6 +39,12 @@ enum rk_align_kind {
 	RK_ALIGN_ROOTED, /* broadcast, reduce, gather, scatter: helps to match only */
 };
 
+/*
+ * Times are within this of 0, so that differences of differences do not overflow. Callers with other
+ * times subtract the same origin from all of them: the offsets stay the same.
+ */
+#define RK_ALIGN_TIME_MAX INT64_C(2000000000000000000) /* ns: 63 years */
+
 /* 24 bytes. `sig` is from rk_align_sig. start_ns <= end_ns, on the rank's clock. */
 struct rk_align_call {
 	int64_t start_ns, end_ns;
@@ -134,7 +140,7 @@ struct rk_align_rank {
 int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
 	     struct rk_align_rank *ret, struct rk_error *err);
 
-/* Converts a time of the rank to the reference's clock. */
+/* Converts a time of the rank to the reference's clock; unchanged if the result does not fit. */
 int64_t rk_align_to_reference(const struct rk_align_rank *r, int64_t local_ns);
 
 /*

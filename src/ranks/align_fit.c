@@ -302,14 +302,14 @@ struct fit {
 static void low(struct fit *f, int64_t t, int64_t d, double error, size_t from)
 {
 	f->limits.low[f->limits.nlow++] = (struct limit){ (double)(t - f->base),
-							  (double)(d - f->diff) - error,
+							  rk_apart(f->diff, d) - error,
 							  (uint32_t)from };
 }
 
 static void high(struct fit *f, int64_t t, int64_t d, double error, size_t from)
 {
 	f->limits.high[f->limits.nhigh++] = (struct limit){ (double)(t - f->base),
-							    (double)(d - f->diff) + error,
+							    rk_apart(f->diff, d) + error,
 							    (uint32_t)from };
 }
 
@@ -522,6 +522,9 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 
 /* ---- the fit ---- */
 
+/* Records of a node this far from its collectives: a year. Exact in a double. */
+#define FAR_NS 31536000e9
+
 enum {
 	SLACK_NS = 2000, /* an end this close to the line is never an outlier */
 	RUN = 8,         /* this many outliers in a row are not outliers */
@@ -548,7 +551,7 @@ static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 		if (!f->out[k])
 			f->ends[f->nends++] =
 				(struct limit){ (double)(ca->end_ns - f->base),
-						(double)(cb->end_ns - ca->end_ns - f->diff),
+						rk_apart(f->diff, cb->end_ns - ca->end_ns),
 						(uint32_t)k };
 	}
 	if (f->nends == 0)
@@ -720,8 +723,12 @@ static void fit(struct fit *f, struct rk_align_edge *e)
 		return;
 	e->base = f->base;
 	e->diff = f->diff;
-	e->first = (double)(f->two->b_first - f->diff - f->base);
-	e->last = (double)(f->two->b_last - f->diff - f->base);
+	e->first = rk_apart(f->diff, f->two->b_first - f->base);
+	e->last = rk_apart(f->diff, f->two->b_last - f->base);
+	if (fabs(e->first) > FAR_NS || fabs(e->last) > FAR_NS) {
+		e->status = RK_ALIGN_BAD_TIMES;
+		return;
+	}
 	guess = through_ends(f, &e->spread);
 	band = consistent_band(f);
 	for (size_t i = 0; i < f->nends; i++)

@@ -7,8 +7,6 @@
 #include "base/num.h"
 #include "ranks/rank_clocks.h"
 
-#define TIME_MAX (INT64_C(1) << 60) /* ns: the sum of two does not overflow */
-
 struct line {
 	struct rk_rank_time pub;
 	struct rk_align_rank to;
@@ -288,18 +286,18 @@ static void move_row(struct moved *m, const struct fields *f, const struct rk_ba
 	}
 	if (f->duration >= 0)
 		duration = rk_batch_int(b, (unsigned)f->duration, i, 0);
-	/* leave impossible times unchanged */
 	l = m->line;
-	if (l && (l->pub.clock != RK_CLOCK_ALIGNED || start < 0 || start >= TIME_MAX ||
-		  duration >= TIME_MAX))
+	if (l && l->pub.clock != RK_CLOCK_ALIGNED)
 		l = NULL;
 	m->start[i] = l ? rk_align_to_reference(&l->to, start) : start;
 	if (f->duration < 0)
 		return;
-	/* leave a negative duration unchanged */
-	if (l && duration > 0 && rk_add_i64(start, duration, &end))
-		duration = rk_align_to_reference(&l->to, end) - m->start[i];
+	/* leave a negative duration unchanged, and one whose end does not fit */
 	m->duration[i] = duration;
+	if (l && duration > 0 && rk_add_i64(start, duration, &end) &&
+	    (!rk_sub_i64(rk_align_to_reference(&l->to, end), m->start[i], &m->duration[i]) ||
+	     m->duration[i] < 0))
+		m->duration[i] = duration;
 }
 
 static int moved_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)

@@ -23,8 +23,7 @@
 
 #include "ranks/align.h"
 
-/* Calls start and end in [0, RK_COMM_TIME_MAX), and last at most RK_COMM_LONGEST_NS. */
-#define RK_COMM_TIME_MAX (INT64_C(1) << 60)
+/* Calls start and end within RK_ALIGN_TIME_MAX of 0, and last at most RK_COMM_LONGEST_NS. */
 #define RK_COMM_LONGEST_NS INT64_C(8640000000000000) /* 100 days */
 
 /* Borrowed for the call. */
@@ -34,7 +33,7 @@ struct rk_comm_rank {
 	uint32_t domain;                   /* equal: `clock` converts both to the same clock */
 	const struct rk_align_rank *clock; /* NULL: its times are already on the domain's clock */
 	int64_t error_ns;                  /* error of the clock, >= 0 */
-	const struct rk_align_call *calls; /* sorted by start_ns, ascending; see RK_COMM_TIME_MAX */
+	const struct rk_align_call *calls; /* sorted by start_ns, ascending */
 	size_t ncalls;
 };
 

@@ -33,7 +33,9 @@ struct rk_rank_calls {
 	struct rk_idmap names, labels;
 	struct op *ops;
 	size_t nops, cap_ops;
-	uint64_t names_left, dropped; /* operations beyond the limit; calls that were not kept */
+	struct rk_era era; /* its origin is subtracted from all times */
+	/* operations beyond the limit; calls that were not kept; calls far from the first */
+	uint64_t names_left, dropped, far;
 	bool assumed;
 };
 
@@ -232,13 +234,19 @@ static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, 
 	const struct fields *f = &fields[b->schema->table];
 	int64_t rank = rk_batch_int(b, (unsigned)f->rank, i, -1);
 	int64_t duration = rk_batch_int(b, (unsigned)f->duration, i, -1);
-	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, -1) };
+	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, 0) };
 	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
 	struct op *op = NULL;
 
-	if (!r || duration < 0 || duration > RK_COMM_LONGEST_NS || call.start_ns < 0 ||
-	    !rk_add_i64(call.start_ns, duration, &call.end_ns) || call.end_ns >= RK_COMM_TIME_MAX)
+	if (!r || duration < 0 || !rk_column_has(&b->cols[f->start], i))
 		return 0;
+	if (duration > RK_COMM_LONGEST_NS || !rk_add_i64(call.start_ns, duration, &call.end_ns) ||
+	    !rk_era_holds(&c->era, RK_ALIGN_TIME_MAX - 1, call.start_ns, call.end_ns)) {
+		c->far++;
+		return 0;
+	}
+	call.start_ns -= c->era.origin;
+	call.end_ns -= c->era.origin;
 	if (kernels && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
 		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
 
@@ -382,6 +390,10 @@ void rk_rank_calls_finish(struct rk_rank_calls *c)
 			r->v[k].sig = c->ops[r->v[k].sig - 1].pub.sig;
 		sort_calls(r, by_end);
 	}
+	if (c->far)
+		rk_diag_add(c->ctx->diag, "time-out-of-range", "", 0, c->far,
+			    "collectives longer than 100 days or more than 63 years from the "
+			    "others; not compared between ranks");
 	if (c->dropped)
 		rk_diag_add(c->ctx->diag, "collectives-left-out", "", 0, c->dropped,
 			    "collectives not compared between ranks: only the first and last %zu "
@@ -401,6 +413,13 @@ void rk_rank_calls_by_start(struct rk_rank_calls *c)
 const struct rk_calls_rank *rk_rank_calls_ranks(const struct rk_rank_calls *c)
 {
 	return c->ranks;
+}
+
+bool rk_rank_calls_origin(const struct rk_rank_calls *c, int64_t *ret)
+{
+	if (c->era.begun)
+		*ret = c->era.origin;
+	return c->era.begun;
 }
 
 const struct rk_calls_op *rk_rank_calls_op(const struct rk_rank_calls *c, size_t i)

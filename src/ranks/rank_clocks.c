@@ -19,7 +19,9 @@ struct input {
 	struct rk_align_input *in;
 	struct rk_align_rank *out, *best;
 	bool *loose; /* aligned by collectives that do not end together */
+	struct rk_align_snapshot (*snapshots)[2];
 	size_t n;
+	int64_t origin;    /* subtracted from all times */
 	int64_t jitter_ns; /* jitter of ends of one collective within a node, -1: unknown */
 };
 
@@ -380,24 +382,47 @@ static int input_make(const struct rk_members *m, const struct rk_rank_calls *ca
 		      struct input *i, struct rk_error *err)
 {
 	const struct rk_calls_rank *ranks = rk_rank_calls_ranks(calls);
+	struct rk_align_snapshot first = { 0 };
+	bool begun = false;
 
 	i->n = m->n;
 	i->in = rk_calloc(m->n + 1, sizeof(*i->in));
 	i->out = rk_calloc(m->n + 1, sizeof(*i->out));
 	i->best = rk_calloc(m->n + 1, sizeof(*i->best));
 	i->loose = rk_calloc(m->n + 1, sizeof(*i->loose));
-	if (!i->in || !i->out || !i->best || !i->loose)
+	i->snapshots = rk_calloc(m->n + 1, sizeof(*i->snapshots));
+	if (!i->in || !i->out || !i->best || !i->loose || !i->snapshots)
 		return rk_fail_nomem(err);
+	for (size_t k = 0; k < m->n && !begun; k++) {
+		begun = m->v[k].nsnapshots > 0;
+		if (begun)
+			first = m->v[k].snapshots[0];
+	}
+	if (!rk_rank_calls_origin(calls, &i->origin) && begun)
+		i->origin = first.clock_ns;
 	for (size_t k = 0; k < m->n; k++) {
 		const struct rk_member *v = &m->v[k];
+		size_t n = 0;
+
+		for (size_t s = 0; s < v->nsnapshots; s++) {
+			struct rk_align_snapshot *to = &i->snapshots[k][n];
+
+			*to = v->snapshots[s];
+			/* a wall clock that is 63 years off relates no clocks */
+			n += rk_sub_i64(to->clock_ns, i->origin, &to->clock_ns) &&
+			     rk_sub_i64(to->real_ns, first.real_ns, &to->real_ns) &&
+			     to->clock_ns > -RK_ALIGN_TIME_MAX &&
+			     to->clock_ns < RK_ALIGN_TIME_MAX && to->real_ns > -RK_ALIGN_TIME_MAX &&
+			     to->real_ns < RK_ALIGN_TIME_MAX;
+		}
 
 		i->in[k] = (struct rk_align_input){ .rank = v->rank,
 						    .node = v->machine,
 						    .stamp_error_ns = v->clock_error_ns,
 						    .calls = ranks[k].v,
 						    .ncalls = ranks[k].n,
-						    .snapshots = v->snapshots,
-						    .nsnapshots = v->nsnapshots };
+						    .snapshots = i->snapshots[k],
+						    .nsnapshots = n };
 		if (v->clock_error_ns < 0)
 			i->in[k].stamp_error_ns = STAMP_NS;
 	}
@@ -501,8 +526,9 @@ static char *note_of(const struct input *in, size_t i, bool assumed)
 
 /* ---- result ---- */
 
-static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i, bool assumed,
-		      struct rk_error *err)
+/* base: the time that offsets refer to, less the origin. */
+static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i, int64_t base,
+		      bool assumed, struct rk_error *err)
 {
 	struct rk_rank_clock *v = &c->v[i];
 	char words[64] = "";
@@ -526,8 +552,8 @@ static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i
 	v->clock = in->in[i].node == in->in[c->reference].node ? RK_CLOCK_SAME : RK_CLOCK_ALIGNED;
 	/* refer all offsets to the same time */
 	v->to.offset_ns +=
-		(int64_t)llround(v->to.drift_ppm * 1e-6 * (double)(c->base_ns - v->to.base_ns));
-	v->to.base_ns = c->base_ns;
+		(int64_t)llround(v->to.drift_ppm * 1e-6 * (double)(base - v->to.base_ns));
+	v->to.base_ns = base;
 	return 0;
 }
 
@@ -537,6 +563,7 @@ int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls
 	struct rk_rank_clocks c = { .n = m->n };
 	struct input in = { .in = NULL };
 	const struct rk_align_input *reference;
+	int64_t base;
 	int rc = input_make(m, calls, &in, err);
 
 	if (rc < 0)
@@ -545,19 +572,22 @@ int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls
 	if (rc < 0)
 		goto out;
 	reference = &in.in[c.reference];
+	base = in.best[c.reference].base_ns;
 	if (reference->ncalls)
-		c.base_ns = reference->calls[0].start_ns;
+		base = reference->calls[0].start_ns;
 	else if (reference->nsnapshots)
-		c.base_ns = reference->snapshots[0].clock_ns;
-	else
-		c.base_ns = in.best[c.reference].base_ns;
+		base = reference->snapshots[0].clock_ns;
+	c.base_ns = in.origin + base;
+	for (size_t i = 0; i < m->n; i++)
+		if (in.best[i].status == RK_ALIGN_JUMP)
+			in.best[i].jump_at_ns += in.origin;
 	c.v = rk_calloc(m->n + 1, sizeof(*c.v));
 	if (!c.v) {
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
 	for (size_t i = 0; i < m->n; i++) {
-		rc = clock_make(&c, &in, i, rk_rank_calls_assumed(calls), err);
+		rc = clock_make(&c, &in, i, base, rk_rank_calls_assumed(calls), err);
 		if (rc < 0)
 			goto out;
 	}
@@ -569,6 +599,7 @@ out:
 	rk_free(in.out);
 	rk_free(in.best);
 	rk_free(in.loose);
+	rk_free(in.snapshots);
 	return rc;
 }
 

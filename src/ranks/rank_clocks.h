@@ -60,6 +60,11 @@ void rk_rank_calls_finish(struct rk_rank_calls *c);
 void rk_rank_calls_by_start(struct rk_rank_calls *c);
 /* Borrowed; one per rank, in order. */
 const struct rk_calls_rank *rk_rank_calls_ranks(const struct rk_rank_calls *c);
+/*
+ * The time that was subtracted from all times of calls, so that they are near 0 whatever the clocks
+ * count from. False: there are no calls.
+ */
+bool rk_rank_calls_origin(const struct rk_rank_calls *c, int64_t *ret);
 /* NULL after the last. */
 const struct rk_calls_op *rk_rank_calls_op(const struct rk_rank_calls *c, size_t i);
 /* Were operations of unknown kind treated as ones that need all ranks? */
@@ -69,7 +74,7 @@ void rk_rank_calls_free(struct rk_rank_calls *c); /* NULL is fine */
 /* ---- clocks (rank_clocks.c) ---- */
 
 struct rk_rank_clock {
-	struct rk_align_rank to; /* base_ns is the same for all aligned ranks */
+	struct rk_align_rank to; /* for times of calls; base_ns is the same for all aligned ranks */
 	enum rk_ranks_clock clock;
 	uint32_t domain; /* equal: times can be compared */
 	char *by, *note; /* "" if none */
@@ -79,7 +84,7 @@ struct rk_rank_clocks {
 	struct rk_rank_clock *v; /* one per member */
 	size_t n;
 	size_t reference; /* index of a member */
-	int64_t base_ns;  /* on the reference's clock */
+	int64_t base_ns;  /* on the reference's clock, as recorded */
 	size_t alone;     /* number of ranks that are not alignable */
 };
 

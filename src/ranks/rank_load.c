@@ -13,9 +13,6 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the difference between any two times fits in 64 bits. */
-#define TIME_MAX (INT64_MAX / 2)
-
 #define NOBODY UINT32_MAX
 
 enum kind { KIND_UNKNOWN, KIND_COMPUTE, KIND_COMM };
@@ -67,6 +64,7 @@ struct rank {
 	uint64_t kernels, late;
 	int64_t kernel_ns, first, last;
 	bool timed;
+	struct rk_era era;
 	struct sweep sweep;
 };
 
@@ -202,7 +200,8 @@ static int load_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, 
 	s.start = ((const int64_t *)start->data)[i];
 	if (d < 0 || (!d && !s.start)) /* start and duration 0 mean that the time is unknown */
 		return 0;
-	if (s.start < -TIME_MAX || !rk_add_i64(s.start, d, &s.end) || s.end > TIME_MAX) {
+	if (!rk_add_i64(s.start, d, &s.end) ||
+	    !rk_era_holds(&r->era, RK_ERA_MOST, s.start, s.end)) {
 		l->far++;
 		return 0;
 	}
@@ -303,8 +302,8 @@ int rk_rank_load_finish(struct rk_rank_load *l, struct rk_load_line **ret, size_
 			    "sort them");
 	if (l->far)
 		rk_diag_add(d, "time-out-of-range", "", 0, l->far,
-			    "kernels more than 146 years from time 0; not included in the times "
-			    "of their rank");
+			    "kernels more than 146 years from the others of their rank; not "
+			    "included in its times");
 	if (l->turned_away)
 		rk_diag_add(d, "many-ranks", "", 0, l->turned_away,
 			    "kernels not included in the report of ranks: more than %d ranks",

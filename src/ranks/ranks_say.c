@@ -189,7 +189,7 @@ static struct sums sums_of(const struct rk_ranks *k)
 		const struct rk_ranks_rank *r = &k->ranks[i];
 
 		if (r->compute_ns >= 0) {
-			s.span += (double)r->last_ns - (double)r->first_ns;
+			s.span += rk_apart(r->first_ns, r->last_ns);
 			s.comm += (double)r->comm_ns;
 			s.both += (double)r->both_ns;
 		}

@@ -140,7 +140,7 @@ static bool same_clock(const struct rk_ranks_rank *a, const struct rk_ranks_rank
 
 	return a->clock == b->clock && b->rank == a->rank + 1 && strcmp(a->node, b->node) == 0 &&
 	       strcmp(a->clock_note, b->clock_note) == 0 &&
-	       fabs((double)a->offset_ns - (double)b->offset_ns) <= near &&
+	       fabs(rk_apart(a->offset_ns, b->offset_ns)) <= near &&
 	       fabs((double)a->error_ns - (double)b->error_ns) <= near &&
 	       fabs(a->drift_ppm - b->drift_ppm) < DRIFT_SHOWN;
 }
@@ -488,7 +488,7 @@ static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const str
 		rk_page_bar(p, w->most > 0 ? (double)r->compute_ns / w->most : 0);
 	rk_page_time(p, known(r->comm_ns));
 	percent_cell(p, (double)r->both_ns, (double)r->comm_ns);
-	percent_cell(p, (double)r->idle_ns, (double)r->last_ns - (double)r->first_ns);
+	percent_cell(p, (double)r->idle_ns, rk_apart(r->first_ns, r->last_ns));
 	rk_page_time(p, r->collectives ? (double)r->wait_ns : NAN);
 	rk_page_time(p, r->collectives ? (double)r->caused_ns : NAN);
 	if (w->wide)

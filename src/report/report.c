@@ -17,18 +17,21 @@
 #include "table/aggregate.h"
 #include "table/stages.h"
 
+/* Time since base_ns on the clock of the reference. */
 static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank *k,
 			   int64_t local_ns)
 {
-	double since = (double)local_ns - (double)k->offset_ns - (double)r->base_ns;
+	int64_t base; /* on the clock of the rank */
 
-	return since / (1 + k->drift_ppm * 1e-6);
+	if (!rk_add_i64(r->base_ns, k->offset_ns, &base))
+		base = local_ns;
+	return rk_apart(base, local_ns) / (1 + k->drift_ppm * 1e-6);
 }
 
 /* Covers ranks whose clocks are aligned; exact for a single rank. */
 double rk_report_span_ns(const struct rk_report *r)
 {
-	double first = 0, last = 0, span = (double)r->max_end_ns - (double)r->min_start_ns;
+	double first = 0, last = 0, span = rk_apart(r->min_start_ns, r->max_end_ns);
 	bool moved = false, any = false;
 
 	for (size_t i = 0; r->ranks && i < r->ranks->nranks; i++) {

@@ -116,14 +116,12 @@ bool rk_sweep_finish(struct rk_sweep *w)
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the difference between any two times fits in 64 bits. */
-#define TIME_MAX (INT64_MAX / 2)
-
 enum { UNKNOWN = -1 };
 
 struct rk_timeline {
 	struct rk_context *ctx;
 	struct rk_order *order;
+	struct rk_era era;
 	struct rk_keys devices;            /* node, rank, device */
 	struct rk_keys queues;             /* device index (for streams: -1 - index), pid, queue */
 	bool kernels[RK_TIMELINE_DEVICES]; /* by device: it has kernels */
@@ -186,7 +184,8 @@ static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, uns
 	if (d < 0 || !rk_column_has(&b->cols[start], i))
 		return false;
 	ret->start = rk_batch_int(b, start, i, 0);
-	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
+	if (rk_add_i64(ret->start, d, &ret->end) &&
+	    rk_era_holds(&t->era, RK_ERA_MOST, ret->start, ret->end))
 		return true;
 	t->far++;
 	return false;
@@ -419,8 +418,8 @@ int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct
 		goto out;
 	if (t->far)
 		rk_diag_add(t->ctx->diag, "time-out-of-range", "", 0, t->far,
-			    "kernels and copies more than 146 years from time 0; left out of busy "
-			    "and idle times");
+			    "kernels and copies more than 146 years from the others; left out of "
+			    "busy and idle times");
 	if (t->no_device)
 		rk_diag_add(t->ctx->diag, "many-devices", "", 0, t->no_device,
 			    "more than %d devices; kernels and copies of the rest are left out "

@@ -35,7 +35,7 @@ int rk_timeline_limit(struct rk_timeline *t, size_t held, struct rk_error *err);
 uint64_t rk_timeline_wants(enum rk_table t); /* RK_KERNELS or RK_MEMCPY */
 /*
  * Adds a batch of kernels or copies. Skips barriers and rows without times, with negative
- * durations, or with times more than 146 years from 0.
+ * durations, or with times more than 146 years from the others (struct rk_era).
  */
 int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_error *err);
 /* Call once. Free ret->devices with rk_free. Sorted by node, rank and device. */

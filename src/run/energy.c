@@ -152,7 +152,6 @@ static int settle_devices(struct devices *d, struct rk_error *err)
 /* ---- state ---- */
 
 #define BIT(f) (UINT64_C(1) << (f))
-#define TIME_MAX (INT64_MAX / 2) /* so that any difference fits */
 
 enum { MAX_VISITS = 1 << 18 };
 
@@ -160,6 +159,7 @@ struct rk_energy {
 	struct rk_context *ctx;
 	int key;
 	size_t max_samples, nsamples;
+	struct rk_era era;
 	struct devices devices;
 	struct rk_keys groups;      /* name, has a key, key */
 	struct rk_energy_sum *sums; /* nsums, plus one for groups beyond the limit */
@@ -248,7 +248,7 @@ static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 {
 	const char *metric = rk_strtab_borrow(e->ctx->names, rk_batch_id(b, RK_S_METRIC, i), NULL);
 	const struct rk_column *value = &b->cols[RK_S_VALUE];
-	int64_t t = rk_batch_int(b, RK_S_TIME, i, INT64_MAX);
+	int64_t t = rk_batch_int(b, RK_S_TIME, i, 0);
 	struct rk_energy_curve *c;
 	enum rk_meter meter;
 	size_t at;
@@ -260,7 +260,8 @@ static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 		meter = RK_METER_POWER;
 	else
 		return 0;
-	if (!rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
+	if (!rk_column_has(value, i) || !rk_column_has(&b->cols[RK_S_TIME], i) ||
+	    !rk_era_holds(&e->era, RK_ERA_MOST, t, t))
 		return 0;
 	rc = find_curve(&e->devices, rk_batch_id(b, RK_S_NODE, i),
 			rk_batch_int(b, RK_S_DEVICE, i, -1), &at, err);
@@ -319,14 +320,15 @@ static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, st
 	return 0;
 }
 
-static bool times_of(const struct rk_batch *b, size_t i, int64_t *start, int64_t *end)
+static bool times_of(struct rk_energy *e, const struct rk_batch *b, size_t i, int64_t *start,
+		     int64_t *end)
 {
 	int64_t d = rk_batch_int(b, RK_K_DURATION, i, -1);
 
 	if (d < 0 || !rk_column_has(&b->cols[RK_K_START], i))
 		return false;
 	*start = rk_batch_int(b, RK_K_START, i, 0);
-	return *start >= -TIME_MAX && rk_add_i64(*start, d, end) && *end <= TIME_MAX;
+	return rk_add_i64(*start, d, end) && rk_era_holds(&e->era, RK_ERA_MOST, *start, *end);
 }
 
 static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
@@ -346,7 +348,7 @@ static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 	if (rc < 0)
 		return rc;
 	if ((rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
-	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
+	    !times_of(e, b, i, &s.start, &s.end) || s.start == s.end)
 		return 0;
 	rc = rk_keys_number(&e->devices.kernels, device, &s.device, err);
 	if (rc < 0)
@@ -569,7 +571,7 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 	uint32_t at;
 
 	if ((rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row]) ||
-	    !times_of(b, row, &start, &end))
+	    !times_of(e, b, row, &start, &end))
 		return NAN;
 	if (rk_keys_number(&d->kernels, device, &at, NULL) < 0 || at >= d->nplaces ||
 	    d->places[at] == NOWHERE)

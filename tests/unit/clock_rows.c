@@ -66,7 +66,7 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 	world_open(&w, 1);
 	run = (struct rk_run){ .ctx = w.ctx };
 	CHECK_I64(rk_rank_times_of(&run, &ranks, &t, &w.err), 0);
-	rk_builder_init(&f.b, rk_table_schema(RK_KERNELS), 8, NULL);
+	rk_builder_init(&f.b, rk_table_schema(RK_KERNELS), 9, NULL);
 	put_kernel(&f, 0, 5000, 10);
 	put_kernel(&f, 4, 6000, 10);                /* base_ns exactly */
 	put_kernel(&f, 4, 6000 + 1000100, 1000100); /* a million later, and as long */
@@ -74,7 +74,8 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 	put_kernel(&f, 6, 9000, 10);
 	put_kernel(&f, 5, 9000, 10); /* no such rank */
 	put_kernel(&f, -1, 9000, 10);
-	put_kernel(&f, 4, INT64_MAX, 10); /* no time that can be */
+	put_kernel(&f, 4, INT64_MAX, 10); /* its end is none */
+	put_kernel(&f, 4, INT64_MIN, 10); /* not on the other clock */
 	rows = world_source(rk_table_schema(RK_KERNELS), give, &f);
 	CHECK_I64(rk_rank_times_open(t, &rows, &w.err), 0);
 	CHECK_STR(world_drain(&w, rows), "start_ns=5000|duration_ns=10|rank=0\n"
@@ -84,7 +85,8 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 					 "start_ns=9000|duration_ns=10|rank=6\n"
 					 "start_ns=9000|duration_ns=10|rank=5\n"
 					 "start_ns=9000|duration_ns=10\n"
-					 "start_ns=9223372036854775807|duration_ns=10|rank=4\n");
+					 "start_ns=9222449791875587249|duration_ns=10|rank=4\n"
+					 "start_ns=-9223372036854775808|duration_ns=10|rank=4\n");
 	rk_builder_release(&f.b);
 	rk_rank_times_free(t);
 	world_close(&w);

@@ -250,13 +250,15 @@ TEST(times_that_cannot_be_shown_are_left_out_and_counted)
 	struct rk_lanes *l = lanes_of(&w, 1);
 	int64_t start, end;
 
-	rk_lanes_add(l, RK_LANE_KERNELS, &some, INT64_MIN, 1, 0, NULL);
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, 0, INT64_MAX, 0, NULL);
 	rk_lanes_add(l, RK_LANE_KERNELS, &some, INT64_MAX, 1, 0, NULL);
+	CHECK(!rk_lanes_span(l, &start, &end));
+	rk_lanes_add(l, RK_LANE_KERNELS, &some, 5, 1, 0, NULL);
+	rk_lanes_add(l, RK_LANE_KERNELS, &some, INT64_MIN, 1, 0, NULL);
 	CHECK(rk_lanes_finish(l, &w.err) == 0);
 	CHECK_U64(rk_lanes_result(l).left_out, 3);
-	CHECK_U64(rk_lanes_result(l).n, 0);
-	CHECK(!rk_lanes_span(l, &start, &end));
+	CHECK_U64(rk_lanes_result(l).n, 1);
+	CHECK(rk_lanes_span(l, &start, &end) && start == 5 && end == 6);
 	rk_lanes_free(l);
 	world_close(&w);
 }

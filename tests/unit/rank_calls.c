@@ -50,6 +50,22 @@ static struct rk_rank_calls *calls_of(struct world *w, const int64_t *ranks, siz
 	return c;
 }
 
+/* Start and end of a call as recorded. */
+static int64_t start_of(const struct rk_rank_calls *c, size_t rank, size_t i)
+{
+	int64_t origin = 0;
+
+	CHECK(rk_rank_calls_origin(c, &origin));
+	return origin + rk_rank_calls_ranks(c)[rank].v[i].start_ns;
+}
+
+static int64_t end_of(const struct rk_rank_calls *c, size_t rank, size_t i)
+{
+	const struct rk_align_call *v = &rk_rank_calls_ranks(c)[rank].v[i];
+
+	return start_of(c, rank, i) + v->end_ns - v->start_ns;
+}
+
 static const char *label(struct world *w, const struct rk_rank_calls *c, size_t op)
 {
 	return rk_strtab_borrow(w->ctx.names, rk_rank_calls_op(c, op)->label, NULL);
@@ -77,15 +93,15 @@ TEST(kernels_that_communicate_are_calls_of_their_rank_by_end)
 	rk_rank_calls_finish(c);
 	r = rk_rank_calls_ranks(c);
 	CHECK_U64(r[0].n, 2);
-	CHECK_I64(r[0].v[0].end_ns, 600);
-	CHECK_I64(r[0].v[1].end_ns, 700);
+	CHECK_I64(end_of(c, 0, 0), 600);
+	CHECK_I64(end_of(c, 0, 1), 700);
 	CHECK_U64(r[1].n, 1);
 	CHECK(r[0].v[0].sig == r[0].v[1].sig && r[1].v[0].sig != r[0].v[0].sig);
 	CHECK_STR(label(&w, c, 0), "AllReduce Sum f32 RING LL");
 	CHECK(rk_rank_calls_op(c, 0)->all && !rk_rank_calls_op(c, 1)->all);
 	CHECK(!rk_rank_calls_op(c, 2) && !rk_rank_calls_assumed(c));
 	rk_rank_calls_by_start(c);
-	CHECK_I64(r[0].v[0].start_ns, 300);
+	CHECK_I64(start_of(c, 0, 0), 300);
 	rk_rank_calls_free(c);
 	world_close(&w);
 }
@@ -145,10 +161,10 @@ TEST(queued_functions_are_done_when_the_device_was_waited_for)
 	r = rk_rank_calls_ranks(c);
 	CHECK(r[0].host);
 	CHECK_U64(r[0].n, 2);
-	CHECK_I64(r[0].v[0].start_ns, 300);
-	CHECK_I64(r[0].v[0].end_ns, 320);
-	CHECK_I64(r[0].v[1].start_ns, 100);
-	CHECK_I64(r[0].v[1].end_ns, 450);
+	CHECK_I64(start_of(c, 0, 0), 300);
+	CHECK_I64(end_of(c, 0, 0), 320);
+	CHECK_I64(start_of(c, 0, 1), 100);
+	CHECK_I64(end_of(c, 0, 1), 450);
 	CHECK(!rk_rank_calls_op(c, 0)->waits);
 	rk_rank_calls_free(c);
 	world_close(&w);
@@ -201,7 +217,7 @@ TEST(past_the_limit_the_first_and_the_last_calls_are_kept)
 	r = rk_rank_calls_ranks(c);
 	CHECK_U64(r[0].n, 10);
 	for (int64_t i = 0; i < 10; i++)
-		CHECK_I64(r[0].v[i].start_ns, (i < 5 ? i : 93 + i) * 100);
+		CHECK_I64(start_of(c, 0, (size_t)i), (i < 5 ? i : 93 + i) * 100);
 	CHECK_U64(world_warned(&w, "collectives-left-out"), 93);
 	rk_rank_calls_free(c);
 	world_close(&w);
@@ -277,6 +293,7 @@ TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 	struct rk_members m;
 	struct rk_rank_clocks clocks = { .v = NULL };
 	struct rk_rank_calls *c;
+	int64_t origin = 0;
 	struct world w;
 
 	world_open(&w, 1);
@@ -287,11 +304,12 @@ TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 	CHECK_I64(rk_rank_clocks(&m, c, &clocks, &w.err), 0);
 	CHECK_U64(clocks.reference, 0);
 	CHECK_U64(clocks.alone, 0);
+	CHECK(rk_rank_calls_origin(c, &origin));
 	for (size_t i = 0; clocks.v && i < 4; i++) {
 		const struct rk_rank_clock *k = &clocks.v[i];
 
 		CHECK(k->clock == (i ? RK_CLOCK_ALIGNED : RK_CLOCK_SAME));
-		CHECK_I64(k->to.base_ns, clocks.base_ns);
+		CHECK_I64(k->to.base_ns + origin, clocks.base_ns);
 		CHECK(llabs(k->to.offset_ns - ahead[i]) <= k->to.error_ns);
 		CHECK(k->to.error_ns < 100000);
 		CHECK_STR(k->by, i ? "collectives" : "node");
@@ -357,6 +375,116 @@ TEST(fuse_clocks_every_allocation_may_fail)
 		rk_rank_clocks_release(&clocks);
 	}
 	CHECK(!failed);
+	rk_rank_calls_free(c);
+	world_close(&w);
+}
+
+/* ---- any time is a time ---- */
+
+struct outcome {
+	struct rk_align_rank to[4];
+	enum rk_ranks_clock clock[4];
+	struct rk_comm_line lines[4];
+	struct rk_comm_sum sum;
+	int64_t base_ns;
+};
+
+/* Four ranks with clocks of their own, all of them `shift` later. */
+static void play_later(int64_t shift, struct outcome *ret)
+{
+	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
+	struct rk_comm_op ops[1];
+	struct rk_comm_rank in[4];
+	struct rk_comm_match match;
+	struct rk_member v[4];
+	struct rk_members m;
+	struct rk_rank_clocks clocks = { .v = NULL };
+	struct rk_rank_calls *c;
+	int64_t shifted[4];
+	struct world w;
+
+	memset(ret, 0, sizeof(*ret));
+	world_open(&w, 1);
+	c = calls_of(&w, four, 4);
+	for (size_t i = 0; i < 4; i++)
+		shifted[i] = ahead[i] + shift;
+	play(&w, c, shifted, 0, 4);
+	rk_rank_calls_finish(c);
+	members_of(&m, v, 4);
+	for (size_t i = 0; i < 4; i++) { /* the wall clock does not depend on the other one */
+		v[i].snapshots[0] = (struct rk_align_snapshot){ 1000000000 + shifted[i],
+								1790000000000000000, 1000000 };
+		v[i].nsnapshots = 1;
+	}
+	CHECK_I64(rk_rank_clocks(&m, c, &clocks, &w.err), 0);
+	rk_rank_calls_by_start(c);
+	ops[0] = (struct rk_comm_op){ rk_rank_calls_op(c, 0)->sig, true };
+	for (size_t i = 0; i < 4; i++) {
+		const struct rk_calls_rank *r = &rk_rank_calls_ranks(c)[i];
+
+		ret->to[i] = clocks.v[i].to;
+		ret->to[i].base_ns = 0; /* see base_ns below */
+		ret->clock[i] = clocks.v[i].clock;
+		in[i] = (struct rk_comm_rank){ .rank = (int64_t)i,
+					       .node = (uint32_t)i,
+					       .domain = clocks.v[i].domain,
+					       .clock = &clocks.v[i].to,
+					       .error_ns = clocks.v[i].to.error_ns,
+					       .calls = r->v,
+					       .ncalls = r->n };
+	}
+	CHECK_I64(rk_comm_match(in, 4, ops, 1, &match, &w.err), 0);
+	memcpy(ret->lines, match.lines, sizeof(ret->lines));
+	CHECK_U64(match.nsums, 1);
+	ret->sum = match.sums[0];
+	ret->base_ns = clocks.base_ns;
+	CHECK_U64(world_warned(&w, "time-out-of-range"), 0);
+	rk_comm_match_release(&match);
+	rk_rank_clocks_release(&clocks);
+	rk_rank_calls_free(c);
+	world_close(&w);
+}
+
+TEST(results_do_not_depend_on_what_the_clocks_count_from)
+{
+	int64_t shifts[40] = { 1700000000000000000, INT64_MAX - 2000000000, INT64_MIN + 7000,
+			       -1060000000, INT64_C(1) << 60 };
+	struct outcome want, got;
+	uint64_t random = 1;
+
+	for (size_t i = 5; i < 40; i++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		shifts[i] = (int64_t)(random >> 1) - INT64_C(4600000000000000000);
+	}
+	play_later(0, &want);
+	CHECK(want.clock[3] == RK_CLOCK_ALIGNED && want.sum.calls == STEPS);
+	for (size_t i = 0; i < 40; i++) {
+		play_later(shifts[i], &got);
+		CHECK_I64(got.base_ns - want.base_ns, shifts[i]);
+		got.base_ns = want.base_ns;
+		CHECK(memcmp(&got, &want, sizeof(got)) == 0);
+	}
+}
+
+TEST(a_call_that_is_ages_from_the_others_is_counted)
+{
+	static const int64_t ranks[] = { 0 };
+	static const struct row rows[] = {
+		{ 0, 1700000000000000000, 10, ALL_REDUCE },
+		{ 0, 0, 10, ALL_REDUCE },         /* since boot: may be another clock */
+		{ 0, INT64_MIN, 10, ALL_REDUCE }, /* and these are none */
+		{ 0, INT64_MAX, 10, ALL_REDUCE },
+		{ 0, 1700000000000000000, INT64_MAX, ALL_REDUCE },
+	};
+	struct rk_rank_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, ranks, 1);
+	PUT(&w, c, RK_KERNELS, rows);
+	rk_rank_calls_finish(c);
+	CHECK_U64(rk_rank_calls_ranks(c)[0].n, 2);
+	CHECK_U64(world_warned(&w, "time-out-of-range"), 3);
 	rk_rank_calls_free(c);
 	world_close(&w);
 }

@@ -1,6 +1,7 @@
 /* rank_load.c - what ranks spent their time on. */
 #include "ranks/rank_load.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,9 +163,9 @@ TEST(rows_that_say_nothing_are_passed_over)
 		{ 3, NOT_KNOWN, 10, "gemm", false },
 		{ 3, 10, NOT_KNOWN, "gemm", false },
 		{ 3, 10, -4, "gemm", false },
+		{ 3, 40, 2, "gemm", false },
 		{ 3, INT64_MAX - 5, 10, "gemm", false },
 		{ 3, INT64_MIN + 5, 10, "gemm", false },
-		{ 3, 40, 2, "gemm", false },
 		{ 4, NOT_KNOWN, 2, "gemm", false },
 		{ 3, INT64_MAX / 2, 1, "gemm", false },
 	};
@@ -173,6 +174,27 @@ TEST(rows_that_say_nothing_are_passed_over)
 	      "3: 7 of 2, 40..42, compute 2 comm 0 both 0 idle 0\n"
 	      "4: 1 of 0, 0..0, compute 0 comm 0 both 0 idle 0\n",
 	      "time-out-of-range:3 ");
+}
+
+TEST(loads_do_not_depend_on_what_the_clock_counts_from)
+{
+	static const int64_t shifts[] = { 0, 1700000000000000000, INT64_MAX - 100, INT64_MIN };
+	static const char comm[] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+	for (size_t i = 0; i < COUNT(shifts); i++) {
+		const struct rank_row r[] = {
+			{ 3, shifts[i] + 10, 20, "gemm", false },
+			{ 3, shifts[i] + 20, 30, comm, false },
+			{ 3, shifts[i] + 60, 5, "gemm", false },
+		};
+		char want[200];
+
+		snprintf(want, sizeof(want),
+			 "3: 3 of 55, %" PRId64 "..%" PRId64
+			 ", compute 25 comm 30 both 10 idle 10\n",
+			 shifts[i] + 10, shifts[i] + 65);
+		gives(r, COUNT(r), want, "");
+	}
 }
 
 TEST(the_busiest_rank_makes_the_imbalance)

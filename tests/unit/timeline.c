@@ -294,12 +294,12 @@ TEST(rows_without_times_negative_ones_and_barriers_are_passed_over)
 TEST(times_at_the_ends_of_the_range_are_reported)
 {
 	static const struct row r[] = {
+		{ -(INT64_MAX / 2), 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ INT64_MAX, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ INT64_MAX, INT64_MAX, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ INT64_MIN + 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ INT64_MIN + 1, INT64_MAX, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ 1, INT64_MAX, 0, NONE, TO_DEVICE, 9, 0, 0, 0, 0, 0 },
-		{ -(INT64_MAX / 2), 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ INT64_MAX / 2 - 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ -(INT64_MAX / 2), INT64_MAX - 1, 1, 1, 0, 0, 0, 0, 0, 0, 0 },
 		{ -(INT64_MAX / 2), INT64_MAX - 1, 1, 2, 0, 0, 0, 0, 0, 0, 0 },
