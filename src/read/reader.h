@@ -19,6 +19,9 @@ struct rk_reader {
 	unsigned analysis;    /* set by open: see rk_reader_ops.analysis */
 	int release;          /* ROCm release that wrote the file, 70200 is 7.2.0; 0: unknown */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
+	bool many_ranks;      /* its rows may be of many ranks, whatever ops->rows_rank says */
+	bool has_rank;        /* the file says that it is of one rank ... */
+	int64_t rank;         /* ... this one */
 };
 
 /*

@@ -251,7 +251,7 @@ static int from_rows(struct rk_run *run, struct rk_members *m, const struct look
 		} else {
 			/* may name several ranks; the trace of a process has at most one */
 			look = f->ops->rows_rank != RK_ROWS_NO_RANK;
-			all = f->ops->rows_rank == RK_ROWS_MANY_RANKS;
+			all = f->many_ranks;
 		}
 		if (look && (rc = look_into(run, m, l, i, all, err)) < 0)
 			return rc;

@@ -167,6 +167,48 @@ int64_t rk_rank_of_folder(const char *name)
 	return v;
 }
 
+/* The number after "rank"; *len: the length of both. -1: there is none. */
+static int64_t number_after_rank(const char *p, size_t *len)
+{
+	size_t n = 4, digits = 0;
+	int64_t v;
+
+	if (*len < 5 || strncmp(p, "rank", 4) != 0)
+		return -1;
+	n += p[n] == '-' || p[n] == '_' || p[n] == '=';
+	while (n + digits < *len && p[n + digits] >= '0' && p[n + digits] <= '9')
+		digits++;
+	if (!digits || rk_num_i64(p + n, digits, &v) != RK_NUM_OK || v > INT32_MAX)
+		return -1;
+	*len = n + digits;
+	return v;
+}
+
+int64_t rk_rank_of_any_folder(const char *name, size_t len)
+{
+	size_t n = len;
+	int64_t v = number_after_rank(name, &n);
+
+	return n == len ? v : -1;
+}
+
+static bool ends_word(char c)
+{
+	return !c || c == '.' || c == '_' || c == '-';
+}
+
+int64_t rk_rank_of_file(const char *name)
+{
+	for (const char *p = name; (p = strstr(p, "rank")); p++) {
+		size_t len = strlen(p);
+		int64_t v = number_after_rank(p, &len);
+
+		if (v >= 0 && (p == name || ends_word(p[-1])) && ends_word(p[len]))
+			return v;
+	}
+	return -1;
+}
+
 static int bad_ranks(const char *list, struct rk_error *err)
 {
 	return rk_fail(err, RK_E_USAGE, "invalid ranks '%s'; write them like 0,8-15", list);

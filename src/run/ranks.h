@@ -23,8 +23,18 @@ struct rk_rank {
 /* Reads an environment; values that are not whole numbers are ignored. */
 struct rk_rank rk_rank_find(char *const *envp);
 
-/* The rank in a folder name such as "rank-00012"; -1 for other names. */
+/* The rank in the name of a folder that rockit made, such as "rank-00012"; -1 for other names. */
 int64_t rk_rank_of_folder(const char *name);
+/*
+ * The same for folders of a data set and of other tools, whose name is rank-0, rank=0, rank_0 or
+ * rank0.
+ */
+int64_t rk_rank_of_any_folder(const char *name, size_t len);
+/*
+ * The rank in the name of a file that other tools wrote: one of the words of the name, such as
+ * "rank-0.json", "trace_rank0.json" or "rank_0.17.pt.trace.json".
+ */
+int64_t rk_rank_of_file(const char *name);
 
 /* Is `rank` in a list such as "0,8-15"? *ret is always true if list is NULL. */
 int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *err);

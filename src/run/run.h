@@ -28,7 +28,8 @@ struct rk_found {
 	uint64_t group_hash, program_hash, stem_hash; /* to compare many files quickly */
 	unsigned ordinal; /* index of the process among those of its program and pass */
 	int pass;         /* from pmc_N or pass_N in its path, -1: none */
-	int64_t rank;     /* from rank-N or rank=N in its path, -1: none */
+	int64_t rank;     /* from the file, else from rank-N or similar in its path; -1: none */
+	bool many_ranks;  /* its rows may be of many ranks */
 	int64_t pid;      /* at the start of its name, -1: none */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* for a regular file, else 0 */

@@ -127,7 +127,6 @@ static char *group_of(const char *path)
 }
 
 static const char *const passes[] = { "pmc_", "pass_", NULL };
-static const char *const ranks[] = { "rank-", "rank=", NULL };
 
 /* Is the directory name one of `words` followed by a number? */
 static bool numbered(const char *dir, size_t len, const char *const *words, int64_t *ret)
@@ -143,17 +142,17 @@ static bool numbered(const char *dir, size_t len, const char *const *words, int6
 }
 
 /*
- * The number of such a directory in the path, or -1. With several pass directories the outermost
- * counts: ours may contain the tool's own, which is always its first.
+ * The number of a pass directory in the path, or -1. With several the outermost counts: ours may
+ * contain the tool's own, which is always its first.
  */
-static int64_t number_in_path(const char *path, const char *const *words, bool outer)
+static int64_t pass_of(const char *path)
 {
-	int64_t found = -1, v;
+	int64_t v;
 
 	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
-		if ((found < 0 || !outer) && numbered(p, (size_t)(slash - p), words, &v) && v >= 0)
-			found = v;
-	return found;
+		if (numbered(p, (size_t)(slash - p), passes, &v) && v >= 0)
+			return v;
+	return -1;
 }
 
 /* The process number in the name of a file, or -1. */
@@ -197,8 +196,8 @@ static char *program_of(const char *group)
 
 static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 {
-	int64_t pass = number_in_path(path, passes, true);
-	int64_t rank = number_in_path(path, ranks, false);
+	int64_t pass = pass_of(path);
+	size_t prefix = rk_rank_prefix(path), name = prefix;
 	struct stat st;
 
 	f->path = rk_strdup(path);
@@ -208,7 +207,11 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 		return rk_fail_nomem(err);
 	f->stem = without_packing(path);
 	f->pass = pass > INT32_MAX ? -1 : (int)pass;
-	f->rank = rank > INT32_MAX ? -1 : rank;
+	/* the innermost folder that names a rank, without its slash */
+	while (name > 0 && (name == prefix || path[name - 1] != '/'))
+		name--;
+	f->rank = prefix ? rk_rank_of_any_folder(path + name, prefix - 1 - name) :
+			   rk_rank_of_file(rk_base_name(path));
 	f->pid = pid_of(path, f->group);
 	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 		f->bytes = (uint64_t)st.st_size;
@@ -297,6 +300,11 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->untimed = r->untimed;
 	f->release = r->release;
 	f->analysis = r->analysis ? r->analysis : r->ops->analysis;
+	f->many_ranks = r->many_ranks || f->ops->rows_rank == RK_ROWS_MANY_RANKS;
+	if (r->has_rank) /* it knows better than its name */
+		f->rank = r->rank;
+	else if (f->many_ranks && !rk_rank_prefix(path))
+		f->rank = -1;
 	f->in_dir = !must;
 	if (!must)
 		f->table_here = table_here(f);

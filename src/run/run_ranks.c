@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/num.h"
 #include "base/text.h"
+#include "run/ranks.h"
 
 /* ---- the run.json of a run ---- */
 
@@ -20,16 +20,10 @@ static size_t dir_len(const char *path)
 size_t rk_rank_prefix(const char *path)
 {
 	size_t found = 0;
-	int64_t v;
 
-	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1) {
-		bool named = !strncmp(p, "rank-", 5) || !strncmp(p, "rank=", 5);
-
-		if (named && slash - p > 5 &&
-		    rk_num_i64(p + 5, (size_t)(slash - p) - 5, &v) == RK_NUM_OK && v >= 0 &&
-		    v <= INT32_MAX)
+	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
+		if (rk_rank_of_any_folder(p, (size_t)(slash - p)) >= 0)
 			found = (size_t)(slash + 1 - path);
-	}
 	return found;
 }
 
@@ -183,8 +177,8 @@ static size_t name_place(const char *path, const struct rk_run_record *record, c
 		*ret = record->dir;
 		return strlen(record->dir) - (record->dir[0] != '\0');
 	}
-	if (!end)
-		return 0;
+	if (!end) /* the file or its name tells */
+		return dir_len(path) ? dir_len(path) - 1 : 0;
 	from = --end; /* the slash after the rank's folder */
 	while (from && path[from - 1] != '/')
 		from--;
@@ -230,7 +224,6 @@ static int64_t rank_of(const struct rk_run_record *r)
 {
 	size_t len = rk_rank_prefix(r->dir);
 	const char *name;
-	int64_t v;
 
 	if (!len)
 		return r->above ? -1 : r->rank;
@@ -239,10 +232,7 @@ static int64_t rank_of(const struct rk_run_record *r)
 	name = r->dir + len - 1;
 	while (name > r->dir && name[-1] != '/')
 		name--;
-	name += 5;
-	if (rk_num_i64(name, (size_t)(r->dir + len - 1 - name), &v) != RK_NUM_OK)
-		return -1;
-	return v;
+	return rk_rank_of_any_folder(name, (size_t)(r->dir + len - 1 - name));
 }
 
 static int by_rank(const void *a, const void *b)

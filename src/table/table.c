@@ -15,7 +15,8 @@ static const struct rk_field kernels[RK_K_NFIELDS] = {
 	{ "wave_size", RK_I32 },      { "grid_items_x", RK_I32 }, { "grid_items_y", RK_I32 },
 	{ "grid_items_z", RK_I32 },   { "barrier", RK_BOOL },     { "source", RK_STR },
 	{ "clock", RK_STR },          { "context_id", RK_I64 },   { "graph_id", RK_I64 },
-	{ "graph_node_id", RK_I64 },
+	{ "graph_node_id", RK_I64 },  { "collective", RK_STR },   { "comm_group", RK_STR },
+	{ "comm_size", RK_STR },      { "comm_seq", RK_I64 },
 };
 static const struct rk_field memcpy_fields[RK_C_NFIELDS] = {
 	{ "direction", RK_STR }, { "start_ns", RK_I64 },       { "duration_ns", RK_I64 },

@@ -93,6 +93,118 @@ TEST(kineto_kernels_of_several_processes_say_their_own_or_none)
 		 "");
 }
 
+/* Correlation ids are those of one process, unless two of them use the same. */
+TEST(kineto_kernels_of_several_processes_belong_to_that_of_their_call)
+{
+#define CALL(pid, id) EVENT_OF(pid, "cuda_runtime", "f", "1", "2", "\"correlation\":" id)
+#define ONE(id) EVENT_OF("0", "kernel", "k", "5", "2", "\"device\":0,\"correlation\":" id)
+#define ONE_ROW(id, pid)                                                                           \
+	"kernel_name=k|start_ns=5000|duration_ns=2000|stream_id=26|device_id=0|correlation_id=" id \
+	"|" pid "source=kineto-json|clock=unknown\n"
+	reads_as(KINETO(ONE("7") "," ONE("8") "," ONE("9") "," ONE("10") "," CALL(
+			 "31", "7") "," CALL("32", "8") "," CALL("31", "9") "," CALL("32", "9")),
+		 RK_KERNELS,
+		 ONE_ROW("7", "pid=31|") ONE_ROW("8", "pid=32|") ONE_ROW("9", "") ONE_ROW("10", ""),
+		 "");
+}
+
+#define RANKED(info, events) "{\"schemaVersion\":1," info "\"traceEvents\":[" events "]}"
+#define DISTRIBUTED \
+	"\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,\"pg_config\":[{\"ranks\":[0]}]}"
+#define PLAIN_KERNEL EVENT_OF("0", "kernel", "k", "5", "2", "\"device\":0")
+#define RANK_ROW(rank)                                                                \
+	"kernel_name=k|start_ns=5000|duration_ns=2000|stream_id=26|device_id=0|" rank \
+	"source=kineto-json|clock=unknown\n"
+
+TEST(kineto_rows_have_the_rank_of_the_document_wherever_it_is)
+{
+	reads_as(RANKED(DISTRIBUTED ",", PLAIN_KERNEL), RK_KERNELS, RANK_ROW("rank=3|"), "");
+	reads_as("{\"traceEvents\":[" PLAIN_KERNEL "],\"schemaVersion\":1," DISTRIBUTED "}",
+		 RK_KERNELS, RANK_ROW("rank=3|"), "");
+	reads_as("{\"traceEvents\":[" EVENT("cuda_runtime", "f", "1", "2", "") "]," DISTRIBUTED "}",
+		 RK_API,
+		 "domain=cuda_runtime|function=f|start_ns=1000|duration_ns=2000|pid=25|tid=26|"
+		 "rank=3\n",
+		 "");
+	reads_as(RANKED("\"distributedInfo\":{\"rank\":-3},", PLAIN_KERNEL), RK_KERNELS,
+		 RANK_ROW(""), "");
+	reads_as(RANKED("\"distributedInfo\":{\"rank\":99999999999},", PLAIN_KERNEL), RK_KERNELS,
+		 RANK_ROW(""), "");
+}
+
+/* Tools that merge traces make pids unique and keep the old ones. */
+TEST(kineto_events_of_a_merged_trace_have_ranks_of_their_own)
+{
+#define MERGED(cat, rank, pid, raw, args) \
+	EVENT_OF(pid, cat, "k", "5", "2", args "\"rank\":" rank ",\"pid_raw\":" raw)
+	reads_as(KINETO(MERGED("kernel", "0", "2", "2", "\"device\":2,") "," MERGED(
+			 "kernel", "1", "100000003", "3",
+			 "") "," MERGED("cpu_op", "0", "71", "71",
+					"") "," MERGED("cpu_op", "1", "100000072", "72", "")),
+		 RK_KERNELS,
+		 "kernel_name=k|start_ns=5000|duration_ns=2000|stream_id=26|device_id=2|pid=71|"
+		 "rank=0|source=kineto-json|clock=unknown\n"
+		 "kernel_name=k|start_ns=5000|duration_ns=2000|stream_id=26|device_id=3|pid=72|"
+		 "rank=1|source=kineto-json|clock=unknown\n",
+		 "");
+	reads_as(KINETO(MERGED("cuda_runtime", "1", "100000072", "72", "")), RK_API,
+		 "domain=cuda_runtime|function=k|start_ns=5000|duration_ns=2000|pid=72|tid=26|"
+		 "rank=1\n",
+		 "");
+}
+
+#define COMM_ARGS                                                                                 \
+	"\"Collective name\":\"allreduce\",\"Process Group Name\":\"0\",\"Process Group Ranks\":" \
+	"\"[0, 1]\",\"dtype\":\"Float\",\"In msg nelems\":64,\"Out msg nelems\":64,\"Seq\":5"
+#define COMM_ROW "collective=allreduce|comm_group=0 [0, 1]|comm_size=Float 64|comm_seq=5\n"
+
+TEST(kineto_kernels_say_which_collective_they_run)
+{
+	static const char row[] =
+		"kernel_name=ncclDevKernel_Generic|start_ns=5000|duration_ns=2000|"
+		"stream_id=26|device_id=0|source=kineto-json|clock=unknown|" COMM_ROW;
+
+	reads_as(KINETO(EVENT_OF("0", "kernel", "ncclDevKernel_Generic", "5", "2",
+				 "\"device\":0," COMM_ARGS)),
+		 RK_KERNELS, row, "");
+	/* more of them and less */
+	reads_as(KINETO(EVENT_OF("0", "kernel", "k", "5", "2",
+				 "\"device\":0,\"Collective name\":\"all_to_allv\","
+				 "\"Process Group ID\":7,\"dtype\":\"Half\",\"In msg nelems\":1,"
+				 "\"Out msg nelems\":2,\"Seq\":-1")),
+		 RK_KERNELS,
+		 "kernel_name=k|start_ns=5000|duration_ns=2000|stream_id=26|device_id=0|"
+		 "source=kineto-json|clock=unknown|collective=all_to_allv|comm_group=7|"
+		 "comm_size=Half 1 to 2\n",
+		 "");
+}
+
+/* Older releases: the operator says it, and the launch or the kernel says which operator. */
+TEST(kineto_operators_say_which_collective_their_kernels_run)
+{
+#define COMM_OP EVENT("cpu_op", "record_param_comms", "1", "9", "\"External id\":44," COMM_ARGS)
+#define COMM_KERNEL(args)                                          \
+	EVENT_OF("0", "kernel", "ncclDevKernel_Generic", "5", "2", \
+		 "\"device\":0,\"correlation\":12" args)
+#define COMM_KERNEL_ROW                                                                  \
+	"kernel_name=ncclDevKernel_Generic|start_ns=5000|duration_ns=2000|stream_id=26|" \
+	"device_id=0|correlation_id=12|pid=25|source=kineto-json|clock=unknown|" COMM_ROW
+	reads_as(KINETO(COMM_KERNEL(",\"External id\":44") "," COMM_OP), RK_KERNELS,
+		 COMM_KERNEL_ROW, "");
+	reads_as(KINETO(COMM_KERNEL(
+			 "") "," EVENT("cuda_runtime", "hipExtLaunchKernel", "1", "2",
+				       "\"External id\":44,\"correlation\":12,"
+				       "\"kernel\":\"ncclDevKernel_Generic\"") "," COMM_OP),
+		 RK_KERNELS, COMM_KERNEL_ROW, "");
+	/* a kernel that only runs beside it */
+	reads_as(KINETO(EVENT_OF("0", "kernel", "fill", "5", "2",
+				 "\"device\":0,\"External id\":44") "," COMM_OP),
+		 RK_KERNELS,
+		 "kernel_name=fill|start_ns=5000|duration_ns=2000|stream_id=26|device_id=0|pid=25|"
+		 "source=kineto-json|clock=unknown\n",
+		 "");
+}
+
 TEST(kineto_processes_may_have_nothing_but_kernels_and_copies)
 {
 	reads_as(KINETO(OP("31") "," KERNEL_OF("31") "," KERNEL_OF("25") "," KERNEL), RK_KERNELS,

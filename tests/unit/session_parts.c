@@ -10,6 +10,42 @@
 #include "tap.h"
 #include "world.h"
 
+TEST(names_of_folders_and_files_say_which_rank_they_are_of)
+{
+	static const struct {
+		const char *name;
+		int64_t folder, file;
+	} v[] = {
+		{ "rank-0", 0, 0 },
+		{ "rank=7", 7, 7 },
+		{ "rank_00012", 12, 12 },
+		{ "rank3", 3, 3 },
+		{ "rank-3.json", -1, 3 },
+		{ "rank_3.17.pt.trace.json.gz", -1, 3 },
+		{ "trace_rank3.json", -1, 3 },
+		{ "x-rank-3_results.db", -1, 3 },
+		{ "prank3.json", -1, -1 },
+		{ "rank3x.json", -1, -1 },
+		{ "rank.json", -1, -1 },
+		{ "rank-.json", -1, -1 },
+		{ "rank", -1, -1 },
+		{ "rank--3", -1, -1 },
+		{ "rank-99999999999", -1, -1 },
+		{ "rank-99999999999999999999999999", -1, -1 },
+		{ "ranks.3", -1, -1 },
+		{ "ranked_rank4.json", -1, 4 },
+		{ "", -1, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		size_t len = strlen(v[i].name);
+
+		if (!CHECK_I64(rk_rank_of_any_folder(v[i].name, len), v[i].folder) ||
+		    !CHECK_I64(rk_rank_of_file(v[i].name), v[i].file))
+			CHECK_STR(v[i].name, "");
+	}
+}
+
 TEST(the_rank_comes_from_the_most_specific_launcher)
 {
 	char *slurm[] = { "RANK=7",

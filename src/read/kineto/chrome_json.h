@@ -37,11 +37,10 @@ struct chrome_reader {
 	const struct chrome_format *format;
 	struct rk_instream *in;
 	struct rk_context *ctx;
-	bool known;                /* the whole document has been read once */
-	uint64_t rows[RK_NTABLES]; /* number of events of each table, if `known` */
-	/* Kineto: the first process of the document (0: none), and whether it has others. */
-	bool asked, several;
-	int64_t process;
+	bool known;                 /* the whole document has been read once */
+	uint64_t rows[RK_NTABLES];  /* number of events of each table, if `known` */
+	struct kineto_facts *facts; /* Kineto: what one event says about others; NULL: not read */
+	bool late_rank;             /* Kineto: the rank may be behind the events */
 };
 
 struct chrome_scan {
@@ -52,8 +51,6 @@ struct chrome_scan {
 	unsigned level; /* 0: outside, 1: document, 2: events */
 	uint64_t seen[RK_NTABLES];
 	uint32_t source_id, clock_id;
-	bool has_rank;
-	int64_t rank;
 	struct rk_json_pairs lanes; /* rocprof v1: what a pid means */
 };
 

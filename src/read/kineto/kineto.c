@@ -3,14 +3,21 @@
  *
  * Framework operators (cat "cpu_op") and Python frames have no table and are skipped. Times are
  * decimal microseconds since baseTimeNanoseconds, which we do not add: the profiler's own viewer
- * shows them without it.
+ * shows them without it. Some releases write them since 1970.
  *
- * The pid of a GPU event is its device, not a process. The profiler only records the process it
- * runs in, so we find out which processes a document has before we read rows that need them: GPU
- * events may come first.
+ * The pid of a GPU event is its device, not a process, and only newer releases repeat what a
+ * communication kernel does in its arguments. Other events of the document know both, and they may
+ * come later. So we read the document once for these facts before we read rows that need them.
+ *
+ * The profiler records one process, and "distributedInfo" has its rank. Tools that merge the traces
+ * of many ranks give each event its rank, and numbers of its own for pids.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "read/kineto/chrome_json.h"
 
@@ -20,8 +27,7 @@ enum {
 	F_PH,
 	F_CAT,
 	F_PID,
-	F_NASKED, /* fields that identify processes come before this */
-	F_NAME = F_NASKED,
+	F_NAME,
 	F_TID,
 	F_TS,
 	F_DUR,
@@ -37,7 +43,19 @@ enum {
 	F_THREAD,
 	F_GRID,
 	F_BLOCK = F_GRID + 3,
-	F_NFIELDS = F_BLOCK + 3
+	F_RANK = F_BLOCK + 3,
+	F_PID_RAW,
+	F_EXTERNAL,
+	F_KERNEL,
+	F_COLLECTIVE,
+	F_GROUP,
+	F_GROUP_ID,
+	F_GROUP_RANKS,
+	F_DTYPE,
+	F_IN,
+	F_OUT,
+	F_SEQ,
+	F_NFIELDS
 };
 
 static const struct rk_json_field fields[F_NFIELDS] = {
@@ -64,6 +82,18 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_BLOCK] = { "args/block/0", RK_JSON_AS_I64 },
 	[F_BLOCK + 1] = { "args/block/1", RK_JSON_AS_I64 },
 	[F_BLOCK + 2] = { "args/block/2", RK_JSON_AS_I64 },
+	[F_RANK] = { "args/rank", RK_JSON_AS_I64 },       /* of a merged trace, and ... */
+	[F_PID_RAW] = { "args/pid_raw", RK_JSON_AS_I64 }, /* ... pid before the merge */
+	[F_EXTERNAL] = { "args/External id", RK_JSON_AS_I64 },
+	[F_KERNEL] = { "args/kernel", RK_JSON_AS_TEXT }, /* of a launch */
+	[F_COLLECTIVE] = { "args/Collective name", RK_JSON_AS_TEXT },
+	[F_GROUP] = { "args/Process Group Name", RK_JSON_AS_TEXT },
+	[F_GROUP_ID] = { "args/Process Group ID", RK_JSON_AS_TEXT }, /* PyTorch before 2.3 */
+	[F_GROUP_RANKS] = { "args/Process Group Ranks", RK_JSON_AS_TEXT },
+	[F_DTYPE] = { "args/dtype", RK_JSON_AS_TEXT },
+	[F_IN] = { "args/In msg nelems", RK_JSON_AS_I64 },
+	[F_OUT] = { "args/Out msg nelems", RK_JSON_AS_I64 },
+	[F_SEQ] = { "args/Seq", RK_JSON_AS_I64 },
 };
 
 /* Categories of PyTorch since 1.12, and those of earlier releases. */
@@ -104,10 +134,123 @@ static enum rk_table table_of(struct chrome_scan *s)
 	return RK_NTABLES;
 }
 
-/* ---- processes ---- */
+static bool has_text(const struct chrome_scan *s, unsigned from, const char *word)
+{
+	const struct rk_json_value *v = &s->record.values[from];
+
+	return v->has == RK_JSON_HAS &&
+	       memmem(rk_json_record_text(&s->record, from), v->len, word, strlen(word));
+}
+
+/* ---- what events say about others ---- */
+
+/* What a communication kernel does. Name ids; 0: unknown. */
+struct collective {
+	uint32_t name, group, size;
+	int64_t seq; /* -1: unknown */
+};
+
+/* A rank of the document, or all events without one. */
+struct origin {
+	int64_t process; /* the first; 0: none */
+	bool several;    /* it has others */
+};
+
+struct kineto_facts {
+	bool has_rank; /* of the document */
+	int64_t rank;
+	struct rk_map by_rank; /* origins by rank; those without rank: -1 */
+	struct origin *origins;
+	size_t norigins, cap_origins;
+	bool several;        /* some origin has several processes */
+	struct rk_map calls; /* correlation and rank -> process of the call; 0: calls of several */
+	struct rk_map launches;    /* correlation and rank of a launch -> External id */
+	struct rk_map by_external; /* External id and rank -> index of a collective */
+	struct collective *collectives;
+	size_t ncollectives, cap_collectives;
+	uint64_t lost; /* facts beyond the limit */
+};
+
+enum { FACTS_MAX = 1 << 20, ORIGINS_MAX = 1 << 16 };
+
+static void facts_free(struct kineto_facts *f)
+{
+	if (!f)
+		return;
+	rk_map_release(&f->by_rank);
+	rk_map_release(&f->calls);
+	rk_map_release(&f->launches);
+	rk_map_release(&f->by_external);
+	rk_free(f->origins);
+	rk_free(f->collectives);
+	rk_free(f);
+}
+
+/* The rank of an event, or -1. */
+static int64_t rank_of(const struct chrome_scan *s)
+{
+	const struct rk_json_value *rank = &s->record.values[F_RANK];
+
+	return rank->has == RK_JSON_HAS && rank->i >= 0 && rank->i <= INT32_MAX ? rank->i : -1;
+}
+
+/* Numbers beyond 32 bits are not used as facts. */
+static bool is_small(const struct rk_json_value *v)
+{
+	return v->has == RK_JSON_HAS && v->i > 0 && v->i < UINT32_MAX;
+}
+
+static int remember(struct kineto_facts *f, struct rk_map *m, int64_t key, int64_t rank,
+		    uint32_t value, struct rk_error *err)
+{
+	if (m->n >= FACTS_MAX) {
+		f->lost++;
+		return 0;
+	}
+	return rk_map_put(m, (uint64_t)key, (uint64_t)rank, value) ? 0 : rk_fail_nomem(err);
+}
+
+static int intern(struct chrome_scan *s, const char *text, uint32_t *ret, struct rk_error *err)
+{
+	*ret = 0;
+	return text[0] ? rk_strtab_add(s->rows.ctx->names, text, strlen(text), ret, err) : 0;
+}
+
+/* Reads the arguments of a communication kernel or of the operator that launched it. */
+static int read_collective(struct chrome_scan *s, struct collective *ret, struct rk_error *err)
+{
+	const struct rk_json_record *r = &s->record;
+	const struct rk_json_value *v = r->values;
+	unsigned group = v[F_GROUP].has == RK_JSON_HAS ? F_GROUP : F_GROUP_ID;
+	int n[F_NFIELDS];
+	char text[1024];
+	int rc;
+
+	for (unsigned i = F_COLLECTIVE; i <= F_DTYPE; i++) /* lengths of texts */
+		n[i] = v[i].has == RK_JSON_HAS && v[i].len < 512 ? (int)v[i].len : 0;
+	snprintf(text, sizeof(text), "%.*s", n[F_COLLECTIVE], rk_json_record_text(r, F_COLLECTIVE));
+	rc = intern(s, text, &ret->name, err);
+	if (rc < 0)
+		return rc;
+	snprintf(text, sizeof(text), "%.*s%s%.*s", n[group], rk_json_record_text(r, group),
+		 n[group] && n[F_GROUP_RANKS] ? " " : "", n[F_GROUP_RANKS],
+		 rk_json_record_text(r, F_GROUP_RANKS));
+	rc = intern(s, text, &ret->group, err);
+	if (rc < 0)
+		return rc;
+	text[0] = '\0';
+	if (v[F_IN].has == RK_JSON_HAS && v[F_OUT].has == RK_JSON_HAS && v[F_IN].i == v[F_OUT].i)
+		snprintf(text, sizeof(text), "%.*s %" PRId64, n[F_DTYPE],
+			 rk_json_record_text(r, F_DTYPE), v[F_IN].i);
+	else if (v[F_IN].has == RK_JSON_HAS && v[F_OUT].has == RK_JSON_HAS)
+		snprintf(text, sizeof(text), "%.*s %" PRId64 " to %" PRId64, n[F_DTYPE],
+			 rk_json_record_text(r, F_DTYPE), v[F_IN].i, v[F_OUT].i);
+	ret->seq = v[F_SEQ].has == RK_JSON_HAS && v[F_SEQ].i >= 0 ? v[F_SEQ].i : -1;
+	return intern(s, text, &ret->size, err);
+}
 
 /* Ignores Python frames: some have no process. */
-static enum rk_table names_process(struct chrome_scan *s)
+static enum rk_table tells_facts(struct chrome_scan *s)
 {
 	const struct rk_json_value *v = &s->record.values[F_CAT];
 	const char *cat = rk_json_record_text(&s->record, F_CAT);
@@ -120,39 +263,183 @@ static enum rk_table names_process(struct chrome_scan *s)
 	return RK_NTABLES;
 }
 
-static int note_process(struct chrome_scan *s, struct rk_error *err)
+static int note_process(struct kineto_facts *f, int64_t rank, int64_t pid, struct rk_error *err)
 {
-	const struct rk_json_value *pid = &s->record.values[F_PID];
-	struct chrome_reader *r = s->r;
+	int64_t at = rk_map_get(&f->by_rank, (uint64_t)rank, 0);
+	struct origin *o;
 
-	(void)err;
-	if (pid->has != RK_JSON_HAS || pid->i <= 0)
+	if (pid <= 0)
 		return 0;
-	if (!r->process)
-		r->process = pid->i;
-	r->several |= pid->i != r->process;
+	if (at < 0) {
+		if (f->norigins == ORIGINS_MAX) {
+			f->lost++;
+			return 0;
+		}
+		o = rk_grow(f->origins, &f->cap_origins, f->norigins + 1, sizeof(*o));
+		if (!o)
+			return rk_fail_nomem(err);
+		f->origins = o;
+		at = (int64_t)f->norigins;
+		if (!rk_map_put(&f->by_rank, (uint64_t)rank, 0, (uint32_t)at))
+			return rk_fail_nomem(err);
+		f->origins[f->norigins++] = (struct origin){ .process = pid };
+	}
+	o = &f->origins[at];
+	o->several |= o->process != pid;
+	f->several |= o->several;
 	return 0;
 }
 
-static const struct chrome_format asking = {
+static int note_facts(struct chrome_scan *s, struct rk_error *err)
+{
+	struct kineto_facts *f = s->r->facts;
+	const struct rk_json_value *v = s->record.values;
+	const struct rk_json_value *pid = rk_json_either(&v[F_PID_RAW], &v[F_PID]);
+	int64_t rank = rank_of(s);
+	struct collective *c;
+	int rc = note_process(f, rank, pid->has == RK_JSON_HAS ? pid->i : 0, err);
+
+	if (rc < 0 || !is_small(&v[F_EXTERNAL]))
+		return rc;
+	if (is_small(&v[F_CORRELATION]) && has_text(s, F_KERNEL, "nccl"))
+		return remember(f, &f->launches, v[F_CORRELATION].i, rank,
+				(uint32_t)v[F_EXTERNAL].i, err);
+	if (v[F_COLLECTIVE].has != RK_JSON_HAS)
+		return 0;
+	if (f->ncollectives == FACTS_MAX) {
+		f->lost++;
+		return 0;
+	}
+	c = rk_grow(f->collectives, &f->cap_collectives, f->ncollectives + 1, sizeof(*c));
+	if (!c)
+		return rk_fail_nomem(err);
+	f->collectives = c;
+	rc = read_collective(s, &c[f->ncollectives], err);
+	if (rc < 0)
+		return rc;
+	return remember(f, &f->by_external, v[F_EXTERNAL].i, rank, (uint32_t)f->ncollectives++,
+			err);
+}
+
+/* Correlation ids are unique within a process only; two processes may have the same. */
+static int note_call(struct chrome_scan *s, struct rk_error *err)
+{
+	struct kineto_facts *f = s->r->facts;
+	const struct rk_json_value *v = s->record.values;
+	const struct rk_json_value *pid = rk_json_either(&v[F_PID_RAW], &v[F_PID]);
+	int64_t rank = rank_of(s), had;
+
+	if (!is_small(pid) || v[F_CORRELATION].has != RK_JSON_HAS)
+		return 0;
+	had = rk_map_get(&f->calls, (uint64_t)v[F_CORRELATION].i, (uint64_t)rank);
+	if (had == pid->i)
+		return 0;
+	return remember(f, &f->calls, v[F_CORRELATION].i, rank, had < 0 ? (uint32_t)pid->i : 0,
+			err);
+}
+
+static enum rk_table tells_calls(struct chrome_scan *s)
+{
+	return table_of(s) == RK_API ? RK_PROCESSES : RK_NTABLES;
+}
+
+static int on_distributed(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct kineto_facts *f = arg;
+
+	(void)err;
+	f->has_rank = r->values[0].has == RK_JSON_HAS && r->values[0].i >= 0 &&
+		      r->values[0].i <= INT32_MAX;
+	f->rank = r->values[0].i;
+	return 0;
+}
+
+static int facts_member(struct chrome_scan *s, const struct rk_json_token *key,
+			struct rk_error *err)
+{
+	static const struct rk_json_field rank_field[] = { { "rank", RK_JSON_AS_I64 } };
+	static const char distributed[] = "distributedInfo";
+	struct rk_json_record r;
+	int rc;
+
+	if (key->len != sizeof(distributed) - 1 || memcmp(key->text, distributed, key->len) != 0)
+		return 0;
+	rk_json_record_init(&r, rank_field, 1, UINT64_MAX);
+	rc = rk_json_record_each(&r, s->rows.json, on_distributed, s->r->facts, err);
+	rk_json_record_release(&r);
+	return rc < 0 ? rc : 1;
+}
+
+static const struct chrome_format facts_format = {
 	.source = "",
 	.clock = "",
 	.fields = fields,
-	.nfields = F_NASKED,
-	.table_of = names_process,
-	.row = note_process,
+	.nfields = F_NFIELDS,
+	.table_of = tells_facts,
+	.row = note_facts,
+	.member = facts_member,
 };
+
+static const struct chrome_format calls_format = {
+	.source = "",
+	.clock = "",
+	.fields = fields,
+	.nfields = F_NFIELDS,
+	.table_of = tells_calls,
+	.row = note_call,
+};
+
+/* Reads the whole document, without rows. */
+static int read_facts(const struct chrome_reader *r, struct kineto_facts *f,
+		      const struct chrome_format *format, struct rk_error *err)
+{
+	struct chrome_reader ask = { .format = format, .in = r->in, .ctx = r->ctx, .facts = f };
+	const struct rk_batch *batch;
+	struct rk_source *s;
+	int rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_source_next(s, &batch, err);
+	rk_source_close(s);
+	return rc;
+}
+
+static int set_facts(struct chrome_reader *r, struct rk_error *err)
+{
+	struct kineto_facts *f = rk_calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f)
+		return rk_fail_nomem(err);
+	rc = read_facts(r, f, &facts_format, err);
+	if (rc >= 0 && f->several)
+		rc = read_facts(r, f, &calls_format, err);
+	if (rc < 0) {
+		facts_free(f);
+		return rc;
+	}
+	if (f->lost)
+		rk_diag_add(r->ctx->diag, "events-left-out", rk_instream_path(r->in), 0, f->lost,
+			    "events of more than %d collectives, calls or ranks: some kernels have "
+			    "no process or collective",
+			    FACTS_MAX);
+	r->facts = f;
+	return 0;
+}
 
 /*
  * The process of a GPU event. Its pid is a process if it differs from the device in the event: that
- * is so in rockit's own traces, even for processes that only have kernels. If a trace has several
- * processes, it is unknown, because correlation ids are unique only within a process.
+ * is so in rockit's own traces, even for processes that only have kernels. In other traces it is the
+ * only process of its rank, or that of the call with its correlation id.
  */
 static void put_process(struct chrome_scan *s, unsigned field)
 {
 	static const unsigned char devices[] = { F_DEVICE, F_FROM, F_TO };
 	const struct rk_json_value *v = s->record.values, *pid = &v[F_PID];
+	const struct kineto_facts *f = s->r->facts;
 	bool some = false, same = false;
+	int64_t rank = rank_of(s), at, process = 0;
 
 	if (!rk_json_wants(&s->rows, field))
 		return;
@@ -160,19 +447,90 @@ static void put_process(struct chrome_scan *s, unsigned field)
 		some |= v[devices[i]].has == RK_JSON_HAS;
 		same |= v[devices[i]].has == RK_JSON_HAS && v[devices[i]].i == pid->i;
 	}
-	if (pid->has == RK_JSON_HAS && pid->i > 0 && some && !same)
-		rk_json_put(&s->rows, field, pid->i);
-	else if (s->r->process && !s->r->several)
-		rk_json_put(&s->rows, field, s->r->process);
+	at = rk_map_get(&f->by_rank, (uint64_t)rank, 0);
+	if (pid->has == RK_JSON_HAS && pid->i > 0 && some && !same &&
+	    v[F_PID_RAW].has == RK_JSON_ABSENT)
+		process = pid->i;
+	else if (at >= 0 && !f->origins[at].several)
+		process = f->origins[at].process;
+	else if (at >= 0 && v[F_CORRELATION].has == RK_JSON_HAS)
+		process = rk_map_get(&f->calls, (uint64_t)v[F_CORRELATION].i, (uint64_t)rank);
+	if (process > 0)
+		rk_json_put(&s->rows, field, process);
 	else
 		rk_json_put_null(&s->rows, field);
 }
 
+static void put_rank(struct chrome_scan *s, unsigned field)
+{
+	const struct kineto_facts *f = s->r->facts;
+	int64_t rank = rank_of(s);
+
+	if (rank < 0 && f && f->has_rank)
+		rank = f->rank;
+	else if (rank < 0 && !f && s->r->base.has_rank)
+		rank = s->r->base.rank;
+	if (rank >= 0)
+		rk_json_put(&s->rows, field, rank);
+	else
+		rk_json_put_null(&s->rows, field);
+}
+
+static void put_name(struct chrome_scan *s, unsigned field, uint32_t id)
+{
+	if (id)
+		rk_json_put_id(&s->rows, field, id);
+	else
+		rk_json_put_null(&s->rows, field);
+}
+
+static int put_collective(struct chrome_scan *s, struct rk_error *err)
+{
+	const struct rk_json_value *v = s->record.values;
+	const struct kineto_facts *f = s->r->facts;
+	struct collective c = { .seq = -1 };
+	int64_t rank = rank_of(s), external = -1, at = -1;
+	int rc;
+
+	if (v[F_COLLECTIVE].has == RK_JSON_HAS) {
+		rc = read_collective(s, &c, err);
+		if (rc < 0)
+			return rc;
+	} else if (f && f->ncollectives && has_text(s, F_NAME, "nccl")) {
+		if (is_small(&v[F_EXTERNAL]))
+			external = v[F_EXTERNAL].i;
+		else if (v[F_CORRELATION].has == RK_JSON_HAS)
+			external = rk_map_get(&f->launches, (uint64_t)v[F_CORRELATION].i,
+					      (uint64_t)rank);
+		if (external > 0)
+			at = rk_map_get(&f->by_external, (uint64_t)external, (uint64_t)rank);
+		if (at >= 0)
+			c = f->collectives[at];
+	}
+	put_name(s, RK_K_COLLECTIVE, c.name);
+	put_name(s, RK_K_COMM_GROUP, c.group);
+	put_name(s, RK_K_COMM_SIZE, c.size);
+	if (c.seq >= 0)
+		rk_json_put(&s->rows, RK_K_COMM_SEQ, c.seq);
+	else
+		rk_json_put_null(&s->rows, RK_K_COMM_SEQ);
+	return 0;
+}
+
 /* ---- rows ---- */
+
+/* The pid of a GPU event is its device; the arguments of releases before 1.12 do not have it. */
+static const struct rk_json_value *device_of(const struct chrome_scan *s)
+{
+	const struct rk_json_value *v = s->record.values;
+
+	return rk_json_either(&v[F_DEVICE], rk_json_either(&v[F_PID_RAW], &v[F_PID]));
+}
 
 static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
+	int rc;
 
 	for (unsigned i = 0; i < 3; i++) { /* the grid is in blocks */
 		const struct rk_json_value *grid = &v[F_GRID + i], *block = &v[F_BLOCK + i];
@@ -189,12 +547,13 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_K_REGS, &v[F_REGS]);
 	rk_json_put_value(&s->rows, RK_K_SHARED_MEM, &v[F_SHARED]);
 	rk_json_put_value(&s->rows, RK_K_STREAM, rk_json_either(&v[F_STREAM], &v[F_TID]));
-	rk_json_put_value(&s->rows, RK_K_DEVICE, rk_json_either(&v[F_DEVICE], &v[F_PID]));
+	rk_json_put_value(&s->rows, RK_K_DEVICE, device_of(s));
 	rk_json_put_value(&s->rows, RK_K_CORRELATION, &v[F_CORRELATION]);
 	put_process(s, RK_K_PID);
 	rk_json_put_id(&s->rows, RK_K_SOURCE, s->source_id);
 	rk_json_put_id(&s->rows, RK_K_CLOCK, s->clock_id);
-	return rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
+	rc = put_collective(s, err);
+	return rc < 0 ? rc : rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
 }
 
 /* "Memcpy HtoD (Pageable -> Device)"; other names are kept unchanged. */
@@ -214,7 +573,7 @@ static int copy_row(struct chrome_scan *s, struct rk_error *err)
 {
 	static const struct rk_json_value none = { .has = RK_JSON_ABSENT };
 	const struct rk_json_value *v = s->record.values;
-	const struct rk_json_value *device = rk_json_either(&v[F_DEVICE], &v[F_PID]);
+	const struct rk_json_value *device = device_of(s);
 	const size_t n = sizeof(directions) / sizeof(directions[0]);
 	const char *name = rk_json_record_text(&s->record, F_NAME);
 	size_t i = 0, len = v[F_NAME].has == RK_JSON_HAS ? v[F_NAME].len : 0;
@@ -254,10 +613,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, common[s->table].start, &v[F_TS]);
 	rk_json_put_value(&s->rows, common[s->table].duration,
 			  rk_json_either(&v[F_RECORDED], &v[F_DUR]));
-	if (s->has_rank)
-		rk_json_put(&s->rows, common[s->table].rank, s->rank);
-	else
-		rk_json_put_null(&s->rows, common[s->table].rank);
+	put_rank(s, common[s->table].rank);
 
 	switch (s->table) {
 	case RK_KERNELS:
@@ -268,7 +624,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 		break;
 	case RK_API:
 		rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
-		rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
+		rk_json_put_value(&s->rows, RK_A_PID, rk_json_either(&v[F_PID_RAW], &v[F_PID]));
 		rk_json_put_value(&s->rows, RK_A_TID, rk_json_either(&v[F_THREAD], &v[F_TID]));
 		if ((rc = rk_chrome_put_text(s, RK_A_DOMAIN, F_CAT, err)) >= 0)
 			rc = rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
@@ -280,7 +636,8 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 			put_process(s, RK_R_PID);
 			rk_json_put_null(&s->rows, RK_R_TID);
 		} else {
-			rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
+			rk_json_put_value(&s->rows, RK_R_PID,
+					  rk_json_either(&v[F_PID_RAW], &v[F_PID]));
 			rk_json_put_value(&s->rows, RK_R_TID,
 					  rk_json_either(&v[F_THREAD], &v[F_TID]));
 		}
@@ -324,33 +681,16 @@ static int on_device(void *arg, struct rk_json_record *r, struct rk_error *err)
 	return s->rows.nomem ? rk_fail_nomem(err) : 0;
 }
 
-static int on_distributed(void *arg, struct rk_json_record *r, struct rk_error *err)
-{
-	struct chrome_scan *s = arg;
-
-	(void)err;
-	s->has_rank = r->values[0].has == RK_JSON_HAS;
-	s->rank = r->values[0].i;
-	return 0;
-}
-
 static int member(struct chrome_scan *s, const struct rk_json_token *key, struct rk_error *err)
 {
-	static const struct rk_json_field rank_field[] = { { "rank", RK_JSON_AS_I64 } };
-	static const char devices[] = "deviceProperties", distributed[] = "distributedInfo";
+	static const char devices[] = "deviceProperties";
 	struct rk_json_record r;
 	int rc;
 
-	if (key->len == sizeof(devices) - 1 && !memcmp(key->text, devices, key->len)) {
-		rk_json_record_init(&r, device_fields, D_NFIELDS, UINT64_MAX);
-		rc = rk_json_record_each(&r, s->rows.json, on_device, s, err);
-	} else if (key->len == sizeof(distributed) - 1 &&
-		   !memcmp(key->text, distributed, key->len)) {
-		rk_json_record_init(&r, rank_field, 1, UINT64_MAX);
-		rc = rk_json_record_each(&r, s->rows.json, on_distributed, s, err);
-	} else {
+	if (key->len != sizeof(devices) - 1 || memcmp(key->text, devices, key->len) != 0)
 		return 0;
-	}
+	rk_json_record_init(&r, device_fields, D_NFIELDS, UINT64_MAX);
+	rc = rk_json_record_each(&r, s->rows.json, on_device, s, err);
 	rk_json_record_release(&r);
 	return rc < 0 ? rc : 1;
 }
@@ -368,7 +708,8 @@ static const struct chrome_format format = {
 				  B(RK_K_SHARED_MEM) | B(RK_K_STREAM) | B(RK_K_DEVICE) |
 				  B(RK_K_CORRELATION) | B(RK_K_PID) | B(RK_K_RANK) |
 				  B(RK_K_ITEMS_X) | B(RK_K_ITEMS_Y) | B(RK_K_ITEMS_Z) |
-				  B(RK_K_SOURCE) | B(RK_K_CLOCK),
+				  B(RK_K_SOURCE) | B(RK_K_CLOCK) | B(RK_K_COLLECTIVE) |
+				  B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ),
 		   [RK_MEMCPY] = ~(B(RK_C_TID) | B(RK_C_NODE)),
 		   [RK_API] = ~B(RK_A_NODE),
 		   [RK_MARKERS] = ~B(RK_R_NODE),
@@ -403,40 +744,91 @@ static int kineto_probe(const struct rk_head *head)
 	return events ? 50 : 0;
 }
 
+/*
+ * Finds the rank in the head of the document, so that a run knows it before it reads rows. Kineto
+ * writes it before the events, where a document begins with schemaVersion; other tools may move it.
+ */
+static void look_for_rank(struct chrome_reader *r, const char *head, size_t len)
+{
+	const char *events = memmem(head, len, "\"traceEvents\"", strlen("\"traceEvents\""));
+	size_t before = events ? (size_t)(events - head) : len;
+	const char *p = memmem(head, before, "\"distributedInfo\"", strlen("\"distributedInfo\""));
+	const char *end = head + before;
+	int64_t rank = 0;
+
+	r->late_rank = !rk_chrome_has(head, before, "\"schemaVersion\"");
+	r->base.many_ranks = events && rk_chrome_has(events, len - before, "\"rank\"");
+	if (p)
+		p = memmem(p, (size_t)(end - p), "\"rank\"", strlen("\"rank\""));
+	if (!p) {
+		r->late_rank |= !events;
+		return;
+	}
+	p += strlen("\"rank\"");
+	while (p < end && (*p == ':' || *p == ' '))
+		p++;
+	for (; p < end && *p >= '0' && *p <= '9' && rank <= INT32_MAX; p++) {
+		rank = rank * 10 + (*p - '0');
+		r->base.has_rank = true;
+	}
+	r->base.has_rank = r->base.has_rank && p < end && rank <= INT32_MAX;
+	r->base.rank = rank;
+}
+
+static int kineto_open(const struct rk_reader_ops *ops, struct rk_instream *in,
+		       struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
+{
+	const void *head;
+	size_t len;
+	int rc = rk_instream_head(in, &head, &len, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_chrome_open(ops, in, ctx, ret, err);
+	if (rc < 0)
+		return rc;
+	look_for_rank((struct chrome_reader *)*ret, head, len);
+	return 0;
+}
+
 static int kineto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		       struct rk_source **ret, struct rk_error *err)
 {
-	static const uint64_t pid[RK_NTABLES] = {
-		[RK_KERNELS] = B(RK_K_PID), [RK_MEMCPY] = B(RK_C_PID), [RK_MARKERS] = B(RK_R_PID)
+	static const struct {
+		uint64_t facts, rank; /* columns that need the facts; the rank, which may */
+	} needs[RK_NTABLES] = {
+		[RK_KERNELS] = { B(RK_K_PID) | B(RK_K_COLLECTIVE) | B(RK_K_COMM_GROUP) |
+					 B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ),
+				 B(RK_K_RANK) },
+		[RK_MEMCPY] = { B(RK_C_PID), B(RK_C_RANK) },
+		[RK_API] = { 0, B(RK_A_RANK) },
+		[RK_MARKERS] = { B(RK_R_PID), B(RK_R_RANK) },
 	};
 	struct chrome_reader *r = (struct chrome_reader *)base;
-	struct chrome_reader ask = { .format = &asking, .in = r->in, .ctx = r->ctx };
-	const struct rk_batch *batch;
-	struct rk_source *s;
+	bool late = r->late_rank && !base->has_rank;
 	int rc;
 
-	if (want & pid[t] && !r->asked) { /* find out which processes there are */
-		rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
+	if (!r->facts && (want & needs[t].facts || (late && want & needs[t].rank))) {
+		rc = set_facts(r, err);
 		if (rc < 0)
 			return rc;
-		rc = rk_source_next(s, &batch, err);
-		rk_source_close(s);
-		if (rc < 0)
-			return rc;
-		r->process = ask.process;
-		r->several = ask.several;
-		r->asked = true;
 	}
 	return rk_chrome_scan(base, t, want, ret, err);
+}
+
+static void kineto_close(struct rk_reader *base)
+{
+	facts_free(((struct chrome_reader *)base)->facts);
+	rk_chrome_close(base);
 }
 
 const struct rk_reader_ops rk_reader_kineto_json = {
 	.name = "kineto-json",
 	.help = "traces of PyTorch's profiler (Chrome JSON of Kineto), AMD and NVIDIA",
 	.probe = kineto_probe,
-	.open = rk_chrome_open,
+	.open = kineto_open,
 	.scan = kineto_scan,
-	.close = rk_chrome_close,
+	.close = kineto_close,
 	.format = &format,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_JSON,

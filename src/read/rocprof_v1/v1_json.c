@@ -284,8 +284,10 @@ static const struct chrome_format format = {
 	.count = true,
 	.fields = fields,
 	.nfields = F_NFIELDS,
-	.gives = { [RK_KERNELS] = ~(B(RK_K_DISPATCH) | B(RK_K_NODE) | B(RK_K_RANK) |
-				    B(RK_K_CONTEXT) | B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE)),
+	.gives = { [RK_KERNELS] =
+			   ~(B(RK_K_DISPATCH) | B(RK_K_NODE) | B(RK_K_RANK) | B(RK_K_CONTEXT) |
+			     B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) | B(RK_K_COLLECTIVE) |
+			     B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ)),
 		   [RK_MEMCPY] = ~(B(RK_C_BYTES) | B(RK_C_SRC) | B(RK_C_DST) | B(RK_C_NODE) |
 				   B(RK_C_RANK)),
 		   [RK_API] = ~(B(RK_A_NODE) | B(RK_A_RANK)),

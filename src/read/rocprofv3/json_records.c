@@ -563,7 +563,8 @@ static int process_row(struct v3j_scan *s, struct rk_error *err)
 	{                                                                                         \
 		.table = RK_KERNELS,                                                              \
 		.gives = ~(B(RK_K_RANK) | B(RK_K_BARRIER) | B(RK_K_WAVE_SIZE) | B(RK_K_CONTEXT) | \
-			   B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE)),                                   \
+			   B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) | B(RK_K_COLLECTIVE) |              \
+			   B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ)),            \
 		.parts = V3J_BIT(part), .names = NAMES | V3J_BIT(V3J_SYMBOLS),                    \
 		.strings = V3J_NEED_RENAMED, .fields = record_fields, .nfields = KR_NFIELDS,      \
 		.row = kernel_row                                                                 \
