@@ -45,10 +45,12 @@ enum rk_align_kind {
  */
 #define RK_ALIGN_TIME_MAX INT64_C(2000000000000000000) /* ns: 63 years */
 
-/* 24 bytes. `sig` is from rk_align_sig. start_ns <= end_ns, on the rank's clock. */
+/* 32 bytes. `sig` is from rk_align_sig. start_ns <= end_ns, on the rank's clock. */
 struct rk_align_call {
 	int64_t start_ns, end_ns;
 	uint64_t sig; /* not 0 */
+	uint32_t seq; /* the same for the same collective on all ranks; 0: unknown */
+	uint32_t size; /* of the data: the same number, the same size; 0: unknown. For comm_match.h */
 };
 
 /*

@@ -40,6 +40,12 @@ static int add(struct rk_align_pairs *p, size_t a, size_t b, struct rk_error *er
 	return 0;
 }
 
+/* May they be the same collective? */
+static bool may_match(const struct rk_align_call *a, const struct rk_align_call *b)
+{
+	return a->sig == b->sig && a->seq == b->seq;
+}
+
 int rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
 			 struct rk_align_pairs *p, struct rk_error *err)
 {
@@ -47,7 +53,7 @@ int rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_i
 	if (a->ncalls != b->ncalls || a->ncalls == 0)
 		return 0;
 	for (size_t k = 0; k < a->ncalls; k++)
-		if (a->calls[k].sig != b->calls[k].sig)
+		if (!may_match(&a->calls[k], &b->calls[k]))
 			return 0;
 	for (size_t k = 0; k < a->ncalls; k++) {
 		int rc = add(p, k, k, err);
@@ -101,11 +107,11 @@ static void consider(struct candidate *c, size_t at, int64_t distance)
 }
 
 /*
- * The call with `sig` that ends nearest to t, within `window` and a bounded number of calls. at ==
+ * The call like `call` that ends nearest to t, within `window` and a bounded number of calls. at ==
  * ncalls: none.
  */
-static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, int64_t t,
-				int64_t window, size_t *hint)
+static struct candidate nearest(const struct rk_align_input *in, const struct rk_align_call *call,
+				int64_t t, int64_t window, size_t *hint)
 {
 	const struct rk_align_call *v = in->calls;
 	struct candidate c = { in->ncalls, INT64_MAX, INT64_MAX };
@@ -113,10 +119,10 @@ static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, i
 
 	*hint = at;
 	for (size_t i = at; i < in->ncalls && i - at < CROWD && v[i].end_ns <= t + window; i++)
-		if (v[i].sig == sig)
+		if (may_match(&v[i], call))
 			consider(&c, i, v[i].end_ns - t);
 	for (size_t i = at; i > 0 && at - i < CROWD && v[i - 1].end_ns >= t - window; i--)
-		if (v[i - 1].sig == sig)
+		if (may_match(&v[i - 1], call))
 			consider(&c, i - 1, t - v[i - 1].end_ns);
 	return c;
 }
@@ -140,7 +146,7 @@ static struct found fingerprint(const struct rk_align_input *a, const struct rk_
 		double score = 0;
 		size_t hint = i;
 
-		if (a->calls[i].sig != b->calls[from].sig)
+		if (!may_match(&a->calls[i], &b->calls[from]))
 			continue;
 		/*
 		 * how well calls [from, to) of b coincide with calls of a if the clocks differ by
@@ -148,7 +154,7 @@ static struct found fingerprint(const struct rk_align_input *a, const struct rk_
 		 */
 		for (size_t k = from; k < to; k++) {
 			const struct rk_align_call *c = &b->calls[k];
-			struct candidate one = nearest(a, c->sig, c->end_ns - diff, near, &hint);
+			struct candidate one = nearest(a, c, c->end_ns - diff, near, &hint);
 
 			if (one.at < a->ncalls)
 				score += 1 - (double)one.distance / (double)near;
@@ -186,7 +192,7 @@ static bool one_step(struct walk *w, size_t k, int step, size_t *hint, size_t *r
 {
 	const struct rk_align_call *c = &w->b->calls[k];
 	int64_t want = c->end_ns - w->base - (int64_t)w->diff;
-	struct candidate one = nearest(w->a, c->sig, want, WINDOW_NS, hint);
+	struct candidate one = nearest(w->a, c, want, WINDOW_NS, hint);
 	double room;
 
 	if (one.at == w->a->ncalls || one.second / 3 < one.distance)
@@ -324,12 +330,12 @@ static int set_shared(struct shared *s, const struct rk_align_input *in,
 	if (!s->calls || !s->at)
 		return rk_fail_nomem(err);
 	for (size_t k = 0; k < other->ncalls; k++)
-		if (!rk_map_put(&sigs, other->calls[k].sig, 0, 0)) {
+		if (!rk_map_put(&sigs, other->calls[k].sig, other->calls[k].seq, 0)) {
 			rc = rk_fail_nomem(err);
 			goto out;
 		}
 	for (size_t k = 0; k < in->ncalls; k++)
-		if (rk_map_get(&sigs, in->calls[k].sig, 0) == 0) {
+		if (rk_map_get(&sigs, in->calls[k].sig, in->calls[k].seq) == 0) {
 			s->at[s->in.ncalls] = (uint32_t)k;
 			s->calls[s->in.ncalls++] = in->calls[k];
 		}

@@ -209,6 +209,7 @@ out:
 struct member {
 	int64_t start, end;
 	uint32_t at; /* index of its rank in the input */
+	uint32_t size;
 };
 
 /* Sums of one operation for one number of ranks. */
@@ -419,10 +420,16 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	struct judged j = judge(m, s);
 	int64_t *total = j.inter_node ? &m->ret->inter_ns : &m->ret->intra_ns;
 	int64_t waited = 0, wire = j.left - j.come;
+	uint32_t size = 0;
+	bool differ = false;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct member *v = &s->v[i];
 		struct rk_comm_line *line = &m->ret->lines[v->at];
+
+		differ |= size && v->size && v->size != size;
+		if (v->size)
+			size = v->size;
 
 		line->collectives++;
 		add_ns(total, duration(v));
@@ -432,6 +439,7 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 		add_ns(&waited, j.come - v->start);
 	}
 	sum->calls++;
+	sum->differ += differ && m->ops[s->op].even;
 	sum->inter_node |= j.inter_node;
 	add_ns(&sum->total_ns, j.left - j.first);
 	add_ns(&sum->late_ns, j.come - j.first);
@@ -569,14 +577,14 @@ static int sweep(struct match *m, struct rk_error *err)
 			m->heap[0] = m->heap[--m->nheap];
 		if (m->nheap)
 			sift(m->heap, m->nheap, 0);
-		if (op < 0)
+		if (op < 0 || m->ops[op].exact)
 			continue;
 		s = &m->sets[m->sets_of[(size_t)op * m->n + h.at]];
 		if (s->size < 2) {
 			m->lost[op]++;
 			continue;
 		}
-		me = (struct member){ h.start, common_time(r, c->end_ns), h.at };
+		me = (struct member){ h.start, common_time(r, c->end_ns), h.at, c->size };
 		rc = come(m, s, &me, err);
 		if (rc < 0)
 			return rc;
@@ -589,6 +597,103 @@ static int sweep(struct match *m, struct rk_error *err)
 			return rc;
 	}
 	return 0;
+}
+
+/* ---- calls with numbers ---- */
+
+/* A call of an operation; calls with the same domain and number are one instance. */
+struct numbered {
+	uint32_t domain, seq;
+	struct member me;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->domain != y->domain)
+		return x->domain < y->domain ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return (x->me.at > y->me.at) - (x->me.at < y->me.at);
+}
+
+/* The instances of n calls of one domain, in order. `seat` has room for all ranks. */
+static int instances_of(struct match *m, size_t op, const struct numbered *v, size_t n,
+			struct member *seat, struct rk_error *err)
+{
+	struct set s = { .op = op, .v = seat, .epoch = 1 };
+	bool *seen = rk_calloc(m->n, sizeof(*seen));
+	int rc = 0;
+
+	if (!seen)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		s.size += !seen[v[i].me.at];
+		seen[v[i].me.at] = true;
+	}
+	rk_free(seen);
+	if (s.size < 2) {
+		m->lost[op] += n;
+		return 0;
+	}
+	rc = row_find(m, op, s.size, &s.row, err);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		/* a collective may run several kernels on a rank */
+		if (s.n && seat[s.n - 1].at == v[i].me.at) {
+			seat[s.n - 1].start = rk_min_i64(seat[s.n - 1].start, v[i].me.start);
+			seat[s.n - 1].end = rk_max_i64(seat[s.n - 1].end, v[i].me.end);
+		} else {
+			seat[s.n++] = v[i].me;
+		}
+		if (i + 1 == n || v[i + 1].seq != v[i].seq)
+			rc = set_close(m, &s, err);
+	}
+	return rc;
+}
+
+static int match_numbers(struct match *m, size_t op, struct rk_error *err)
+{
+	struct numbered *v = NULL;
+	struct member *seat = rk_calloc(m->n + 1, sizeof(*seat));
+	size_t n = 0, cap = 0;
+	int rc = 0;
+
+	if (!seat)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct rk_comm_rank *r = &m->in[i];
+
+		for (size_t k = 0; k < r->ncalls; k++) {
+			const struct rk_align_call *c = &r->calls[k];
+			struct numbered *grown;
+
+			if (c->sig != m->ops[op].sig)
+				continue;
+			grown = rk_grow(v, &cap, n + 1, sizeof(*v));
+			if (!grown) {
+				rc = rk_fail_nomem(err);
+				goto out;
+			}
+			v = grown;
+			v[n++] = (struct numbered){ r->domain,
+						    c->seq,
+						    { common_time(r, c->start_ns),
+						      common_time(r, c->end_ns), (uint32_t)i,
+						      c->size } };
+		}
+	}
+	if (n)
+		qsort(v, n, sizeof(*v), by_number);
+	for (size_t from = 0, to; rc == 0 && from < n; from = to) {
+		for (to = from + 1; to < n && v[to].domain == v[from].domain;)
+			to++;
+		rc = instances_of(m, op, v + from, to - from, seat, err);
+	}
+out:
+	rk_free(v);
+	rk_free(seat);
+	return rc;
 }
 
 /* ---- sums ---- */
@@ -688,7 +793,7 @@ int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_
 			rc = rk_fail_nomem(err);
 			goto out;
 		}
-		rc = sets_of_op(&m, i, err);
+		rc = ops[i].exact ? match_numbers(&m, i, err) : sets_of_op(&m, i, err);
 		if (rc < 0)
 			goto out;
 	}

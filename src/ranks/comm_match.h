@@ -2,9 +2,9 @@
  * comm_match.h - find calls of many ranks that are one collective, which rank was last, and how
  * long the others waited.
  *
- * Calls of one operation that overlap on the common clock are one instance: no rank leaves before
- * the last one arrives. Communicators are not recorded, so we first find ranks that take part in
- * the same instances: two ranks are together in an operation if nearly every call of one coincides
+ * Calls with the same number in their communicator are one instance, where both are recorded.
+ * Otherwise calls of one operation that overlap on the common clock are one instance: no rank leaves
+ * before the last one arrives. Then we first find ranks that take part in the same instances: two ranks are together in an operation if nearly every call of one coincides
  * with a call of the other, and both end together. The calls of a rank that matches no other stay
  * unmatched; we do not guess.
  *
@@ -40,6 +40,8 @@ struct rk_comm_rank {
 struct rk_comm_op {
 	uint64_t sig; /* of its calls; unique */
 	bool all;     /* no rank leaves before all arrive */
+	bool exact;   /* all its calls have a `seq` */
+	bool even;    /* its calls have the same size on all ranks */
 };
 
 /* Sums of one rank. */
@@ -52,6 +54,7 @@ struct rk_comm_line {
 struct rk_comm_sum {
 	size_t op;
 	uint64_t calls, unmatched, ranks;
+	uint64_t differ; /* of the calls: their size differs between ranks, but must not */
 	bool inter_node;
 	int64_t total_ns, late_ns, wire_ns, wait_ns;
 	int64_t late_sure_ns; /* the part of late_ns that is certain despite clock errors */

@@ -32,6 +32,25 @@ static const struct op nccl_ops[] = {
 	{ "Generic", RK_COMM_ANY, NULL },
 };
 
+/*
+ * Collectives of PyTorch, without underscores. Names go on: "allreduce_coalesced",
+ * "reduce_scatter_tensor_coalesced", "_reduce_oop".
+ */
+static const struct op torch_ops[] = {
+	{ "allreduce", RK_COMM_ALL, "AllReduce" },
+	{ "allgather", RK_COMM_ALL, "AllGather" },
+	{ "reducescatter", RK_COMM_ALL, "ReduceScatter" },
+	{ "alltoallv", RK_COMM_ROOTED, "AllToAllv" },
+	{ "alltoall", RK_COMM_ALL, "AllToAll" },
+	{ "barrier", RK_COMM_ALL, "Barrier" },
+	{ "broadcast", RK_COMM_ROOTED, "Broadcast" },
+	{ "reduce", RK_COMM_ROOTED, "Reduce" },
+	{ "gather", RK_COMM_ROOTED, "Gather" },
+	{ "scatter", RK_COMM_ROOTED, "Scatter" },
+	{ "send", RK_COMM_PAIR, "Send" },
+	{ "recv", RK_COMM_PAIR, "Recv" },
+};
+
 /* Prefixes of the operation in kernel names. */
 static const char *const nccl_kernels[] = {
 	"ncclDevKernelDebug_", "ncclDevKernelLL_",  "ncclDevKernel_",
@@ -282,6 +301,23 @@ void rk_comm_label(const char *name, size_t len, char *text, size_t size)
 	for (char *s = text + at; *s; s++)
 		if (*s == '_')
 			*s = ' ';
+}
+
+struct rk_comm rk_comm_of_collective(const char *name, size_t len)
+{
+	char plain[32];
+	struct piece p = { plain, 0 };
+	const struct op *op;
+
+	for (size_t i = 0; i < len && p.len < sizeof(plain); i++)
+		if (name[i] != '_')
+			plain[p.len++] = name[i];
+	op = op_at(p, torch_ops, COUNT(torch_ops));
+	if (op)
+		return of_op(op);
+	if (is(p, "wait") || is(p, "init") || !p.len)
+		return (struct rk_comm){ .kind = RK_COMM_NOT, .op = "" };
+	return (struct rk_comm){ .kind = RK_COMM_ANY, .op = "Collective" };
 }
 
 bool rk_comm_is_wait(const char *name, size_t len)

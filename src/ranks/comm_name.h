@@ -40,6 +40,12 @@ struct rk_comm rk_comm_of(const char *name, size_t len);
  */
 void rk_comm_label(const char *name, size_t len, char *text, size_t size);
 
+/*
+ * Classifies a collective by the name that the framework gives it: "allreduce", "_allgather_base",
+ * "all_to_allv", "wait". An unknown name is RK_COMM_ANY, with `op` "Collective".
+ */
+struct rk_comm rk_comm_of_collective(const char *name, size_t len);
+
 /* Is it a function that waits for all work on its device (hipDeviceSynchronize, ...)? */
 bool rk_comm_is_wait(const char *name, size_t len);
 

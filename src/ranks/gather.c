@@ -266,7 +266,7 @@ static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_erro
 		if (!op->sig || !op->waits)
 			continue;
 		of[nops] = i;
-		ops[nops++] = (struct rk_comm_op){ op->sig, op->all };
+		ops[nops++] = (struct rk_comm_op){ op->sig, op->all, op->exact, op->even };
 	}
 	rc = rk_comm_match(in, n, ops, nops, &got, err);
 	if (rc < 0)
@@ -276,9 +276,16 @@ static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_erro
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	for (size_t i = 0; i < got.nsums; i++)
+	for (size_t i = 0; i < got.nsums; i++) {
 		r->collectives[r->ncollectives++] =
 			collective_of(&got.sums[i], label_of(f, of[got.sums[i].op]));
+		if (got.sums[i].differ)
+			rk_diag_add(f->run->ctx.diag, "collective-sizes-differ", "", 0,
+				    got.sums[i].differ,
+				    "collectives '%s' whose type or number of elements differs "
+				    "between ranks",
+				    label_of(f, of[got.sums[i].op]));
+	}
 	/* Sends and receives are not part of an instance; they are listed as unmatched. */
 	for (size_t i = 0; (op = rk_rank_calls_op(f->calls, i)); i++)
 		if (op->left_out)

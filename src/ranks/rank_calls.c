@@ -23,6 +23,11 @@ struct op {
 	bool host, queued;
 	int64_t grid;  /* if operations are distinguished by grid size; -1: any */
 	uint32_t next; /* the next operation with the same name and another grid; 0: none */
+	uint64_t used; /* calls that are kept */
+	/* what the trace says about its calls, as name ids; 0: nothing, then only the kernel's name */
+	uint32_t collective, group;
+	uint32_t plain; /* the operation of the same kernel without that; itself if `collective` is 0 */
+	bool unnumbered; /* a call has no number */
 };
 
 struct rk_rank_calls {
@@ -31,6 +36,7 @@ struct rk_rank_calls {
 	size_t nranks, share;
 	size_t at; /* rank of the previous row */
 	struct rk_idmap names, labels;
+	struct rk_map described; /* collective and group, operation of the kernel -> operation */
 	struct op *ops;
 	size_t nops, cap_ops;
 	struct rk_era era; /* its origin is subtracted from all times */
@@ -56,7 +62,9 @@ uint64_t rk_rank_calls_wants(enum rk_table t)
 	if (!f->duration)
 		return 0;
 	if (t == RK_KERNELS)
-		want |= UINT64_C(1) << RK_K_GRID_X;
+		want |= UINT64_C(1) << RK_K_GRID_X | UINT64_C(1) << RK_K_COLLECTIVE |
+			UINT64_C(1) << RK_K_COMM_GROUP | UINT64_C(1) << RK_K_COMM_SIZE |
+			UINT64_C(1) << RK_K_COMM_SEQ;
 	return want;
 }
 
@@ -108,6 +116,7 @@ static int add_op(struct rk_rank_calls *c, uint32_t label, struct rk_comm comm, 
 	v[c->nops].pub = (struct rk_calls_op){ .label = label,
 					       .any = comm.kind == RK_COMM_ANY,
 					       .waits = !comm.queued };
+	v[c->nops].plain = NAME_OPS + (uint32_t)c->nops;
 	*ret = NAME_OPS + (uint32_t)c->nops++;
 	return 0;
 }
@@ -178,6 +187,74 @@ static int by_grid(struct rk_rank_calls *c, uint32_t *what, int64_t grid, struct
 	return 0;
 }
 
+/* "AllReduce, group 0 of 8 ranks"; a group is its name and "[0, 1, 2]". */
+static void describe(char *words, size_t size, const char *op, const char *group)
+{
+	const char *list = strchr(group, '[');
+	size_t len = list ? (size_t)(list - group) : strlen(group), ranks = 1;
+
+	if (len && group[len - 1] == ' ')
+		len--;
+	for (const char *p = list; p && (p = strchr(p, ',')); p++)
+		ranks++;
+	if (list && len && !strstr(list, "..."))
+		snprintf(words, size, "%s, group %.*s of %zu ranks", op, (int)rk_min(len, 100),
+			 group, ranks);
+	else if (len)
+		snprintf(words, size, "%s, group %.*s", op, (int)rk_min(len, 100), group);
+	else
+		snprintf(words, size, "%s", op);
+}
+
+/*
+ * For a kernel whose trace says what it does: RCCL runs all operations in kernels of one name.
+ * NAME_NOTHING: it is not a collective.
+ */
+static int by_description(struct rk_rank_calls *c, uint32_t *what, const struct rk_batch *b,
+			  size_t i, struct rk_error *err)
+{
+	uint32_t name = rk_batch_id(b, RK_K_COLLECTIVE, i), group = 0, plain = *what, label;
+	uint64_t key;
+	struct rk_comm comm;
+	const char *text;
+	char words[256];
+	size_t len;
+	int64_t known;
+	int rc;
+
+	if (rk_column_has(&b->cols[RK_K_COMM_GROUP], i))
+		group = rk_batch_id(b, RK_K_COMM_GROUP, i);
+	key = (uint64_t)name << 32 | group;
+	known = rk_map_get(&c->described, key, plain);
+	if (known >= 0) {
+		*what = (uint32_t)known;
+		return 0;
+	}
+	text = rk_strtab_borrow(c->ctx->names, name, &len);
+	comm = rk_comm_of_collective(text, len);
+	if (comm.kind == RK_COMM_NOT) {
+		*what = NAME_NOTHING;
+	} else {
+		describe(words, sizeof(words), comm.kind == RK_COMM_ANY ? text : comm.op,
+			 group ? rk_strtab_borrow(c->ctx->names, group, NULL) : "");
+		rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);
+		if (rc < 0)
+			return rc;
+		rc = add_op(c, label, comm, what, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (*what != NAME_NOTHING) {
+		c->ops[*what - NAME_OPS].collective = name;
+		c->ops[*what - NAME_OPS].group = group;
+		c->ops[*what - NAME_OPS].plain = plain;
+	}
+	/* beyond the limit of operations, each call counts */
+	if (c->nops < RK_CALLS_OPS && !rk_map_put(&c->described, key, plain, *what))
+		return rk_fail_nomem(err);
+	return 0;
+}
+
 /* ---- rows ---- */
 
 /* NULL: unknown rank. */
@@ -227,6 +304,12 @@ static int keep(struct rk_rank_calls *c, struct rk_calls_rank *r, const struct r
 	return 0;
 }
 
+/* Of a call in its group, from 1; 0: unknown. */
+static uint32_t number_of(int64_t seq)
+{
+	return seq >= 0 && seq < UINT32_MAX ? (uint32_t)seq + 1 : 0;
+}
+
 static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
 		   struct rk_error *err)
 {
@@ -237,6 +320,7 @@ static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, 
 	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, 0) };
 	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
 	struct op *op = NULL;
+	int rc;
 
 	if (!r || duration < 0 || !rk_column_has(&b->cols[f->start], i))
 		return 0;
@@ -247,9 +331,16 @@ static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, 
 	}
 	call.start_ns -= c->era.origin;
 	call.end_ns -= c->era.origin;
-	if (kernels && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
-		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
-
+	if (kernels && what >= NAME_OPS && rk_column_has(&b->cols[RK_K_COLLECTIVE], i)) {
+		rc = by_description(c, &what, b, i, err);
+		if (rc < 0 || what == NAME_NOTHING)
+			return rc;
+		call.seq = number_of(rk_batch_int(b, RK_K_COMM_SEQ, i, -1));
+		if (rk_column_has(&b->cols[RK_K_COMM_SIZE], i))
+			call.size = rk_batch_id(b, RK_K_COMM_SIZE, i);
+		c->ops[what - NAME_OPS].unnumbered |= !call.seq;
+	} else if (kernels && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
+		rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
 		if (rc < 0 || what == NAME_NOTHING)
 			return rc;
 	}
@@ -269,6 +360,8 @@ static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, 
 	}
 	r->host = !kernels;
 	call.sig = op ? what - NAME_OPS + 1 : SIG_WAIT;
+	if (op)
+		op->used++;
 	return keep(c, r, &call, err);
 }
 
@@ -362,9 +455,94 @@ static void end_queued(struct rk_rank_calls *c, struct rk_calls_rank *r)
 	r->n = n;
 }
 
+/*
+ * If the traces of some ranks do not say what their kernels do, we can only compare kernels by
+ * name. False: all traces say it, or none.
+ */
+static bool forget_descriptions(struct rk_rank_calls *c)
+{
+	size_t with = 0, without = 0;
+
+	for (size_t i = 0; i < c->nranks; i++) {
+		const struct rk_calls_rank *r = &c->ranks[i];
+		bool some = false;
+
+		for (size_t k = 0; k < r->n && !r->host && !some; k++)
+			some = c->ops[r->v[k].sig - 1].collective != 0;
+		with += some;
+		without += r->n && !r->host && !some;
+	}
+	if (!with || !without)
+		return false;
+	for (size_t i = 0; i < c->nranks; i++) {
+		struct rk_calls_rank *r = &c->ranks[i];
+
+		for (size_t k = 0; k < r->n && !r->host; k++) {
+			struct op *op = &c->ops[r->v[k].sig - 1];
+
+			if (!op->collective)
+				continue;
+			op->used--;
+			r->v[k].sig = op->plain - NAME_OPS + 1;
+			r->v[k].seq = r->v[k].size = 0;
+			c->ops[op->plain - NAME_OPS].used++;
+		}
+	}
+	rk_diag_add(c->ctx->diag, "collectives-not-described", "", 0, without,
+		    "ranks whose trace does not name the collectives of its kernels; all ranks are "
+		    "compared by the names of kernels only");
+	return true;
+}
+
+/* Warns about calls with the same number in their group that are different collectives. */
+static void compare_numbers(struct rk_rank_calls *c)
+{
+	enum { CALLS = 1 << 20 };
+	struct rk_map first = { 0 }; /* group and number -> operation */
+	const struct op *a = NULL, *b = NULL;
+	const struct rk_align_call *call = NULL;
+	int64_t rank = 0;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < c->nranks; i++) {
+		const struct rk_calls_rank *r = &c->ranks[i];
+
+		for (size_t k = 0; k < r->n && !r->host; k++) {
+			const struct op *op = &c->ops[r->v[k].sig - 1];
+			int64_t had;
+
+			if (!op->collective || !r->v[k].seq || !op->group)
+				continue;
+			had = rk_map_get(&first, op->group, r->v[k].seq);
+			if (had < 0 && first.n < CALLS) /* without memory we compare fewer */
+				rk_map_put(&first, op->group, r->v[k].seq,
+					   (uint32_t)r->v[k].sig - 1);
+			if (had < 0 || c->ops[had].collective == op->collective)
+				continue;
+			if (!n++) {
+				a = &c->ops[had];
+				b = op;
+				call = &r->v[k];
+				rank = r->rank;
+			}
+		}
+	}
+	if (n)
+		rk_diag_add(c->ctx->diag, "collectives-differ", "", 0, n,
+			    "collectives that are another one on other ranks; the first: number "
+			    "%" PRIu32 " of group '%s' is '%s', on rank %" PRId64 " '%s'",
+			    call->seq - 1, rk_strtab_borrow(c->ctx->names, a->group, NULL),
+			    rk_strtab_borrow(c->ctx->names, a->collective, NULL), rank,
+			    rk_strtab_borrow(c->ctx->names, b->collective, NULL));
+	rk_map_release(&first);
+}
+
 void rk_rank_calls_finish(struct rk_rank_calls *c)
 {
 	bool others = false;
+
+	if (!forget_descriptions(c))
+		compare_numbers(c);
 
 	/*
 	 * RCCL runs all operations in kernels whose names do not say which. Treat them as
@@ -376,10 +554,13 @@ void rk_rank_calls_finish(struct rk_rank_calls *c)
 		struct op *o = &c->ops[i];
 
 		o->pub.all = o->kind == RK_COMM_ALL || (o->kind == RK_COMM_ANY && !others);
-		c->assumed |= o->kind == RK_COMM_ANY && !others;
-		if (o->kind != RK_COMM_PAIR)
+		c->assumed |= o->kind == RK_COMM_ANY && !others && o->used;
+		o->pub.exact = o->collective && !o->unnumbered;
+		/* a collective on parts that may differ is not of the kind ALL */
+		o->pub.even = o->collective && o->kind == RK_COMM_ALL;
+		if (o->kind != RK_COMM_PAIR && o->used)
 			o->pub.sig = rk_align_sig(o->pub.all ? RK_ALIGN_ALL : RK_ALIGN_ROOTED,
-						  o->pub.label * 2 + o->host, 0, -1);
+						  o->pub.label * 2 + o->host, o->group, -1);
 	}
 	for (size_t i = 0; i < c->nranks; i++) {
 		struct rk_calls_rank *r = &c->ranks[i];
@@ -440,6 +621,7 @@ void rk_rank_calls_free(struct rk_rank_calls *c)
 		rk_free(c->ranks[i].v);
 	rk_idmap_release(&c->names);
 	rk_idmap_release(&c->labels);
+	rk_map_release(&c->described);
 	rk_free(c->ops);
 	rk_free(c->ranks);
 	rk_free(c);

@@ -76,7 +76,8 @@ static int set_jitter(struct input *i, struct rk_error *err)
 				at++;
 			for (size_t o = at; o < b->ncalls && b->calls[o].end_ns <= end + FAR_NS;
 			     o++)
-				if (b->calls[o].sig == a->calls[c].sig)
+				if (b->calls[o].sig == a->calls[c].sig &&
+				    b->calls[o].seq == a->calls[c].seq)
 					best = rk_min_i64(best, llabs(b->calls[o].end_ns - end));
 			if (best < FAR_NS)
 				room[n++] = best;

@@ -7,10 +7,11 @@
  * hipDeviceSynchronize or similar, when it must be done. Queued calls help to align clocks, but do
  * not show waiting.
  *
- * Kernels whose names do not identify the operation count as different operations if their grids
- * differ.
+ * If the traces name the collective of a kernel and its process group (Kineto does), each of these is
+ * an operation. Otherwise kernels whose names do not identify the operation count as different
+ * operations if their grids differ.
  *
- * Memory: 24 bytes per call, up to RK_CALLS_MAX for all ranks together. If a rank has more than its
+ * Memory: 32 bytes per call, up to RK_CALLS_MAX for all ranks together. If a rank has more than its
  * share, we keep the same number of its first and last calls.
  */
 #ifndef RK_RANK_CLOCKS_H
@@ -24,7 +25,7 @@
 
 /* ---- collectives (rank_calls.c) ---- */
 
-enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
+enum { RK_CALLS_MAX = 9 << 20, RK_CALLS_OPS = 1024 };
 
 struct rk_calls_op {
 	uint32_t label;    /* name id in the run */
@@ -32,6 +33,8 @@ struct rk_calls_op {
 	bool all;          /* no rank leaves before all arrive */
 	bool any;          /* its name does not say which operation it is */
 	bool waits;        /* a rank waits for others in it */
+	bool exact;        /* all its calls have a number */
+	bool even;         /* its calls have the same size on all ranks */
 	uint64_t left_out; /* calls that are not kept: sends and receives */
 };
 

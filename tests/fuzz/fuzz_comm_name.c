@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	must(strlen(small) < sizeof(small) && strncmp(small, text, strlen(small)) == 0);
 	must(!c.queued || c.host);
 	must(!rk_comm_is_wait(name, len) || c.kind == RK_COMM_NOT);
+	c = rk_comm_of_collective(name, len);
+	must((c.kind == RK_COMM_NOT) == (c.op[0] == '\0') && !c.host);
 	free(name);
 	return 0;
 }

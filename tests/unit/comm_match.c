@@ -402,6 +402,99 @@ TEST(ranks_on_other_clocks_are_never_in_one_instance)
 	close_world(&w);
 }
 
+/* The calls of each operation and rank get numbers, as Kineto has them. */
+static void number_calls(struct world *w)
+{
+	for (size_t i = 0; i < w->j.ranks; i++) {
+		struct rk_align_call *c = (struct rk_align_call *)(uintptr_t)w->in[i].calls;
+		uint32_t n[OPS] = { 0 };
+
+		for (size_t k = 0; k < w->in[i].ncalls; k++)
+			for (size_t op = 0; op < OPS; op++)
+				if (c[k].sig == w->ops[op].sig)
+					c[k].seq = ++n[op];
+	}
+	for (size_t op = 0; op < OPS; op++)
+		w->ops[op].exact = true;
+}
+
+TEST(calls_with_numbers_match_whatever_the_clocks_say)
+{
+	struct rk_comm_match m = { .lines = NULL };
+	struct world w;
+	uint64_t lost = 0;
+
+	open_world(&w, &plain);
+	for (size_t k = 0; k < w.in[3].ncalls; k++) {
+		struct rk_align_call *c = (struct rk_align_call *)(uintptr_t)w.in[3].calls;
+
+		c[k].start_ns += 30000000;
+		c[k].end_ns += 30000000;
+	}
+	solve(&w, &m);
+	for (size_t i = 0; i < m.nsums; i++)
+		lost += m.sums[i].unmatched;
+	CHECK(lost >= 200); /* by their times, those of rank 3 match no others */
+	rk_comm_match_release(&m);
+	number_calls(&w);
+	solve(&w, &m);
+	CHECK_U64(m.nsums, OPS);
+	for (size_t i = 0; i < m.nsums; i++) {
+		CHECK_U64(m.sums[i].calls, w.instances[m.sums[i].op]);
+		CHECK_U64(m.sums[i].ranks, 8);
+		CHECK_U64(m.sums[i].unmatched, 0);
+	}
+	rk_comm_match_release(&m);
+	close_world(&w);
+}
+
+TEST(numbers_say_the_same_as_times_where_those_are_right)
+{
+	struct rk_comm_match by_time = { .lines = NULL }, by_number = { .lines = NULL };
+	struct job j = plain;
+	struct world w;
+
+	for (j.seed = 1; j.seed <= 5; j.seed++) {
+		j.slow = (int)j.seed;
+		j.slow_ns = 80000;
+		open_world(&w, &j);
+		solve(&w, &by_time);
+		number_calls(&w);
+		solve(&w, &by_number);
+		CHECK(memcmp(by_time.lines, by_number.lines, 8 * sizeof(*by_time.lines)) == 0);
+		CHECK_U64(by_time.nsums, by_number.nsums);
+		for (size_t i = 0; i < by_time.nsums; i++)
+			CHECK_I64(by_time.sums[i].straggler, by_number.sums[i].straggler);
+		rk_comm_match_release(&by_time);
+		rk_comm_match_release(&by_number);
+		close_world(&w);
+	}
+}
+
+TEST(calls_whose_size_differs_between_ranks_are_counted)
+{
+	struct rk_comm_match m = { .lines = NULL };
+	struct world w;
+
+	for (int numbers = 0; numbers < 2; numbers++) {
+		open_world(&w, &plain);
+		if (numbers)
+			number_calls(&w);
+		for (size_t i = 0; i < 8; i++) {
+			struct rk_align_call *c = (struct rk_align_call *)(uintptr_t)w.in[i].calls;
+
+			for (size_t k = 0; k < w.in[i].ncalls; k++)
+				c[k].size = i == 5 && k < 30 ? 9 : 8;
+		}
+		w.ops[0].even = w.ops[1].even = true; /* sizes of the third may differ */
+		solve(&w, &m);
+		for (size_t i = 0; i < m.nsums; i++)
+			CHECK_U64(m.sums[i].differ, m.sums[i].op < 2 ? 10 : 0);
+		rk_comm_match_release(&m);
+		close_world(&w);
+	}
+}
+
 TEST(sums_of_the_longest_calls_stop_at_the_most)
 {
 	enum { CALLS = 1200 };

@@ -56,6 +56,42 @@ TEST(kernels_of_nccl_and_rccl_are_known_in_all_their_spellings)
 	is_kernel("ncclDevKernel_Somethingnew_LL", RK_COMM_ANY, "NCCL Somethingnew LL");
 }
 
+TEST(collectives_are_known_by_the_names_that_pytorch_gives_them)
+{
+	static const struct {
+		const char *name;
+		enum rk_comm_kind kind;
+		const char *op;
+	} v[] = {
+		{ "allreduce", RK_COMM_ALL, "AllReduce" },
+		{ "allreduce_coalesced", RK_COMM_ALL, "AllReduce" },
+		{ "_allgather_base", RK_COMM_ALL, "AllGather" },
+		{ "all_gather_into_tensor_coalesced", RK_COMM_ALL, "AllGather" },
+		{ "_reduce_scatter_base", RK_COMM_ALL, "ReduceScatter" },
+		{ "reduce_scatter_tensor_coalesced", RK_COMM_ALL, "ReduceScatter" },
+		{ "all_to_all", RK_COMM_ALL, "AllToAll" },
+		{ "all_to_allv", RK_COMM_ROOTED, "AllToAllv" },
+		{ "broadcast", RK_COMM_ROOTED, "Broadcast" },
+		{ "_broadcast_oop", RK_COMM_ROOTED, "Broadcast" },
+		{ "_reduce_oop", RK_COMM_ROOTED, "Reduce" },
+		{ "barrier", RK_COMM_ALL, "Barrier" },
+		{ "send", RK_COMM_PAIR, "Send" },
+		{ "recv", RK_COMM_PAIR, "Recv" },
+		{ "wait", RK_COMM_NOT, "" },
+		{ "___", RK_COMM_NOT, "" },
+		{ "", RK_COMM_NOT, "" },
+		{ "something_new", RK_COMM_ANY, "Collective" },
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct rk_comm c = rk_comm_of_collective(v[i].name, strlen(v[i].name));
+
+		if (!CHECK_I64(c.kind, v[i].kind) || !CHECK_STR(c.op, v[i].op))
+			CHECK_STR(v[i].name, "");
+		CHECK(!c.host && !c.queued);
+	}
+}
+
 TEST(kernels_of_others_are_known_where_it_is_sure)
 {
 	is_kernel("void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*, "

@@ -379,6 +379,138 @@ TEST(fuse_clocks_every_allocation_may_fail)
 	world_close(&w);
 }
 
+/* ---- kernels whose trace says what they do ---- */
+
+#define GENERIC "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)"
+
+struct described {
+	int64_t rank, start, duration;
+	const char *collective, *group, *size; /* NULL: not in the trace */
+	int64_t seq;                           /* -1: not in the trace */
+};
+
+static void put_text(struct world *w, struct rk_builder *b, unsigned field, const char *text)
+{
+	uint32_t *at = (uint32_t *)rk_builder_column(b, field) + b->nrows;
+
+	if (text)
+		CHECK_I64(rk_strtab_add(w->ctx.names, text, strlen(text), at, NULL), 0);
+	else
+		rk_builder_null(b, field, b->nrows);
+}
+
+static struct rk_rank_calls *described(struct world *w, const struct described *rows, size_t n)
+{
+	static const int64_t ranks[] = { 0, 1 };
+	struct rk_rank_calls *c = calls_of(w, ranks, 2);
+	struct rk_builder b;
+
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_KERNELS), n, NULL), 0);
+	for (; b.nrows < n; b.nrows++) {
+		const struct described *r = &rows[b.nrows];
+
+		put_text(w, &b, RK_K_NAME, GENERIC);
+		put_text(w, &b, RK_K_COLLECTIVE, r->collective);
+		put_text(w, &b, RK_K_COMM_GROUP, r->group);
+		put_text(w, &b, RK_K_COMM_SIZE, r->size);
+		((int64_t *)rk_builder_column(&b, RK_K_COMM_SEQ))[b.nrows] = r->seq;
+		if (r->seq < 0)
+			rk_builder_null(&b, RK_K_COMM_SEQ, b.nrows);
+		((int64_t *)rk_builder_column(&b, RK_K_START))[b.nrows] = r->start;
+		((int64_t *)rk_builder_column(&b, RK_K_DURATION))[b.nrows] = r->duration;
+		((int32_t *)rk_builder_column(&b, RK_K_RANK))[b.nrows] = (int32_t)r->rank;
+	}
+	CHECK_I64(rk_rank_calls_add(c, rk_builder_batch(&b), &w->err), 0);
+	rk_builder_release(&b);
+	rk_rank_calls_finish(c);
+	return c;
+}
+
+#define PAIR_GROUP "3 [0, 1]"
+
+TEST(collectives_of_one_kernel_differ_by_what_the_trace_says)
+{
+	static const struct described rows[] = {
+		{ 0, 100, 10, "allreduce", PAIR_GROUP, "Float 8", 0 },
+		{ 0, 200, 10, "allreduce", PAIR_GROUP, "Float 9", 1 },
+		{ 0, 300, 10, "broadcast", PAIR_GROUP, "Float 8", 2 },
+		{ 0, 400, 10, "allreduce", "4 [0, 2]", "Float 8", -1 },
+		{ 0, 500, 10, "send", PAIR_GROUP, "Float 8", 3 },
+		{ 0, 600, 10, "wait", PAIR_GROUP, NULL, 4 },
+		{ 1, 100, 10, "allreduce", PAIR_GROUP, "Float 8", 0 },
+	};
+	const struct rk_calls_rank *r;
+	const struct rk_calls_op *op;
+	struct rk_rank_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = described(&w, rows, sizeof(rows) / sizeof(rows[0]));
+	r = rk_rank_calls_ranks(c);
+	CHECK_U64(r[0].n, 4);
+	CHECK(r[0].v[0].sig == r[0].v[1].sig && r[0].v[0].sig == r[1].v[0].sig);
+	CHECK(r[0].v[0].sig != r[0].v[2].sig && r[0].v[0].sig != r[0].v[3].sig);
+	CHECK(r[0].v[0].seq == r[1].v[0].seq && r[0].v[0].seq != r[0].v[1].seq);
+	CHECK(r[0].v[0].size == r[1].v[0].size && r[0].v[0].size != r[0].v[1].size);
+	CHECK_U64(r[0].v[3].seq, 0);
+	for (size_t i = 0; (op = rk_rank_calls_op(c, i)); i++) {
+		if (op->sig == r[0].v[0].sig) {
+			CHECK_STR(label(&w, c, i), "AllReduce, group 3 of 2 ranks");
+			CHECK(op->all && op->exact && op->even && !op->any);
+		}
+		if (op->sig == r[0].v[2].sig)
+			CHECK(!op->all && op->exact && !op->even);
+		if (op->sig == r[0].v[3].sig)
+			CHECK(op->all && !op->exact);
+		if (!strcmp(label(&w, c, i), "Send, group 3 of 2 ranks"))
+			CHECK_U64(op->left_out, 1);
+	}
+	CHECK(!rk_rank_calls_assumed(c));
+	CHECK_STR(world_warnings(&w), "");
+	rk_rank_calls_free(c);
+	world_close(&w);
+}
+
+TEST(ranks_that_disagree_about_a_collective_are_counted)
+{
+	static const struct described rows[] = {
+		{ 0, 100, 10, "allreduce", PAIR_GROUP, "Float 8", 0 },
+		{ 0, 200, 10, "allreduce", PAIR_GROUP, "Float 8", 1 },
+		{ 0, 300, 10, "allreduce", "5 [0, 1]", "Float 8", 1 },
+		{ 1, 100, 10, "allreduce", PAIR_GROUP, "Float 8", 0 },
+		{ 1, 200, 10, "broadcast", PAIR_GROUP, "Float 8", 1 },
+	};
+	struct rk_rank_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = described(&w, rows, sizeof(rows) / sizeof(rows[0]));
+	CHECK_STR(world_warnings(&w), "collectives-differ:1 ");
+	rk_rank_calls_free(c);
+	world_close(&w);
+}
+
+TEST(where_one_trace_does_not_say_it_names_of_kernels_are_compared)
+{
+	static const struct described rows[] = {
+		{ 0, 100, 10, "allreduce", PAIR_GROUP, "Float 8", 0 },
+		{ 1, 100, 10, NULL, NULL, NULL, -1 },
+	};
+	const struct rk_calls_rank *r;
+	struct rk_rank_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = described(&w, rows, 2);
+	r = rk_rank_calls_ranks(c);
+	CHECK(r[0].n == 1 && r[1].n == 1 && r[0].v[0].sig == r[1].v[0].sig);
+	CHECK_U64(r[0].v[0].seq, 0);
+	CHECK(rk_rank_calls_assumed(c));
+	CHECK_STR(world_warnings(&w), "collectives-not-described:1 ");
+	rk_rank_calls_free(c);
+	world_close(&w);
+}
+
 /* ---- any time is a time ---- */
 
 struct outcome {
