@@ -417,6 +417,20 @@ static void claim(struct trial *t, double pct, const char *words, bool matrix)
 	snprintf(t->pipe, sizeof(t->pipe), "%s", words);
 }
 
+/*
+ * Busy shares refer to the cycles between the profiler's packets, which may be many times the
+ * kernel's cycles: the window ratio scales them to the kernel's own time. A ratio just above 1 is a
+ * board that runs faster than its nominal clock, which is busy all the time at most.
+ */
+static double of_kernel_time(double busy_pct, double window)
+{
+	double pct = busy_pct * window;
+
+	if (window < 1.5 && pct > 100)
+		return fmax(busy_pct, 100);
+	return pct;
+}
+
 static void prepare(struct trial *t)
 {
 	struct rk_verdict_facts *f = &t->f;
@@ -444,14 +458,10 @@ static void prepare(struct trial *t)
 		t->level = (enum rk_level)i;
 	}
 	t->side = possible(t, f->side_pct, level_word(t, RK_LEVEL_HBM));
-	/*
-	 * Busy shares refer to the cycles between the profiler's packets, which may be many times
-	 * the kernel's cycles: the window ratio scales them to the kernel's own time.
-	 */
 	claim(t, f->flop_pct, *f->flop_pipe ? f->flop_pipe : "operations",
 	      !strncmp(f->flop_pipe, "matrix", 6));
-	claim(t, f->valu_busy_pct * window, "VALU busy", false);
-	claim(t, f->mfma_busy_pct * window, "MFMA busy", true);
+	claim(t, of_kernel_time(f->valu_busy_pct, window), "VALU busy", false);
+	claim(t, of_kernel_time(f->mfma_busy_pct, window), "MFMA busy", true);
 	t->simds = f->cus * t->l->simds_per_cu;
 	if (!strncmp(f->arch, "gfx1", 4))
 		t->simds = f->cus * t->l->simds_per_cu_rdna;

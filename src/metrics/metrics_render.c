@@ -71,6 +71,7 @@ static void put_device(struct rk_json_out *j, const char *key, const struct rk_m
 	rk_json_text(j, "arch", rk_text_or_null(d->arch));
 	rk_json_text(j, "product", rk_text_or_null(d->product));
 	rk_json_text(j, "source", rk_text_or_null(d->source));
+	rk_json_text(j, "memory", rk_text_or_null(d->memory));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		rk_json_real(j, facts[i].key, facts[i].value);
 	rk_json_close(j);

@@ -155,13 +155,18 @@ static int value_row(struct sql_scan *s, size_t row)
 
 		rk_bytes_init(&text, 1 << 12);
 		if (id != RK_NONE)
-			rk_bytes_printf(&text, "%s ", rk_strtab_borrow(names, (uint32_t)id, NULL));
+			rk_bytes_printf(&text, "%.200s ",
+					rk_strtab_borrow(names, (uint32_t)id, NULL));
 		if (name != RK_NONE)
-			rk_bytes_puts(&text, rk_strtab_borrow(names, (uint32_t)name, NULL));
+			rk_bytes_printf(&text, "%.1000s",
+					rk_strtab_borrow(names, (uint32_t)name, NULL));
 		if (what)
 			rk_bytes_printf(&text, " (%.*s)", (int)rk_min(len, 200), what);
-		rk_sql_put_text(s, RK_S_METRIC, row, text.len ? (const char *)text.data : NULL,
-				text.len);
+		if (text.bad)
+			rk_fail_nomem(&s->error);
+		else
+			rk_sql_put_text(s, RK_S_METRIC, row,
+					text.len ? (const char *)text.data : NULL, text.len);
 		rk_bytes_release(&text);
 	}
 	return 1;

@@ -20,6 +20,7 @@ static void check_set(const struct rk_metric_set *s)
 		(void)rk_metric_case_for(m->expr, "gfx942");
 		(void)rk_metric_case_for(m->peak, "gfx1100");
 		(void)rk_metric_archs_has(m->archs, "gfx90a");
+		(void)rk_metric_reason_for(s, m, "gfx1100");
 	}
 	for (size_t i = 0; i < s->nterms; i++)
 		if (rk_metric_term_for(s, s->terms[i].name, "gfx942") !=

@@ -279,6 +279,40 @@ TEST(a_bare_target_is_its_usual_product_and_says_so)
 	CHECK(isnan(d.cus));
 }
 
+/* Ceilings are made from these numbers. */
+TEST(every_target_and_product_of_the_table_names_its_source)
+{
+	struct rk_error err = { 0 };
+	struct rk_tree *table = NULL;
+	size_t n = 0;
+
+	if (!CHECK_I64(rk_products_load(&table, &err), 0))
+		return;
+	RK_TREE_EACH(t, rk_tree_get(table, "targets"))
+	{
+		const char *usual = rk_tree_text(rk_tree_get(t, "usual"), "");
+		bool found = !*usual;
+
+		n++;
+		CHECK(*rk_tree_text(rk_tree_get(t, "source"), ""));
+		RK_TREE_EACH(p, rk_tree_get(table, "products"))
+		found |= !strcmp(rk_tree_text(rk_tree_get(p, "name"), ""), usual) &&
+			 !strcmp(rk_tree_text(rk_tree_get(p, "target"), ""), t->key);
+		if (!CHECK(found))
+			printf("# %s: %s\n", t->key, usual);
+	}
+	RK_TREE_EACH(p, rk_tree_get(table, "products"))
+	{
+		const char *target = rk_tree_text(rk_tree_get(p, "target"), "");
+
+		n++;
+		CHECK(*rk_tree_text(rk_tree_get(p, "source"), ""));
+		CHECK(rk_products_target(table, target) != NULL);
+	}
+	CHECK(n > 40);
+	rk_tree_free(table);
+}
+
 TEST(of_two_names_in_one_the_longer_one_is_meant)
 {
 	CHECK(strstr(completed("", "AMD Radeon RX 9070 XT", NAN, NAN), "cus=64 ") != NULL);

@@ -154,6 +154,22 @@ TEST(what_is_above_its_peak_decides_nothing)
 	CHECK_STR(judge(&f).name, "unusable");
 }
 
+TEST(a_clock_above_the_nominal_one_is_not_more_than_all_of_the_time)
+{
+	struct rk_verdict_facts f = dull();
+
+	f.valu_busy_pct = 99;
+	f.window_ratio = 1.12;
+	check(&f, "compute:valu", "VALU busy at 100 %, HBM at 20 % of peak", "");
+	/* more clocks than there are is a fault, and so is far more work than time */
+	f.valu_busy_pct = 120;
+	CHECK_STR(judge(&f).name, "mixed");
+	f.valu_busy_pct = 50;
+	f.window_ratio = 10;
+	CHECK_STR(judge(&f).name, "mixed");
+	CHECK(rk_verdict_impossible(&f) == 500);
+}
+
 TEST(memory_that_is_not_hbm_is_not_called_so)
 {
 	struct rk_verdict_facts f = dull();
