@@ -236,6 +236,36 @@ static struct rk_bytes one_event(struct rk_bytes *e, uint64_t time_ns)
 	return space;
 }
 
+TEST(xplane_events_without_details_are_copies_only_by_their_whole_name)
+{
+	static const struct {
+		const char *name;
+		bool copy;
+	} cases[] = { { "FillFunctor", false },
+		      { "void at::CatArrayBatchedCopy<int>", false },
+		      { "MemcpyD2H", true },
+		      { "Memset", true },
+		      { "CopyHostToDevice", true } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rk_bytes space = message(), p = plane("/device:GPU:0"),
+				e = event(1, 0, 1000);
+		struct rk_bytes l = line(1, "Stream #1", 0);
+		struct world w;
+
+		put_message(&l, 4, &e);
+		put_message(&p, 3, &l);
+		name(&p, 4, 1, cases[i].name);
+		put_message(&space, 1, &p);
+		world_open(&w, 1);
+		CHECK_STR(world_dump(&w, world_file(&w, "a.pb", space.data, space.len), RK_MEMCPY,
+				     BIT(RK_C_START)),
+			  cases[i].copy ? "start_ns=0\n" : "");
+		world_close(&w);
+		rk_bytes_release(&space);
+	}
+}
+
 TEST(xplane_times_are_rounded_at_both_ends)
 {
 	static const struct {

@@ -203,7 +203,9 @@ static bool is_copy(const struct event *e)
 {
 	if (e->stats[XP_COPY_DETAILS].role >= 0 || e->stats[XP_SET_DETAILS].role >= 0)
 		return true;
-	return e->stats[XP_KERNEL_DETAILS].role < 0 && rk_is_copy_word(e->text);
+	return e->stats[XP_KERNEL_DETAILS].role < 0 &&
+	       (rk_copy_direction(e->text) != e->text || !strncmp(e->text, "Memcpy", 6) ||
+		!strncmp(e->text, "Memset", 6));
 }
 
 /* "jit_step/fusion.3": the operation and its program. */
