@@ -372,11 +372,15 @@ static bool fill(double *v, double with)
 static void assume_product(const struct rk_tree *table, struct rk_metric_device *d,
 			   struct rk_device_notes *n)
 {
-	const char *usual =
-		rk_tree_text(rk_tree_get(rk_products_target(table, d->arch), "usual"), "");
+	const struct rk_tree *target = rk_products_target(table, d->arch);
+	const char *usual = rk_tree_text(rk_tree_get(target, "usual"), "");
+	bool bare = !*d->product;
 	size_t len;
 
-	if (*d->product || !isnan(d->cus) || !isnan(d->xcds) || !*usual)
+	/* "MI300" says no more than its target */
+	RK_TREE_EACH(family, rk_tree_get(target, "names"))
+	bare |= rk_text_same(d->product, rk_tree_text(family, ""));
+	if (!bare || !isnan(d->cus) || !isnan(d->xcds) || !*usual)
 		return;
 	snprintf(d->product, sizeof(d->product), "%s", usual);
 	len = (size_t)snprintf(n->assumed, sizeof(n->assumed),

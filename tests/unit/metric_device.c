@@ -264,6 +264,12 @@ TEST(a_bare_target_is_its_usual_product_and_says_so)
 		notes.assumed,
 		"the run does not say which gfx942 it ran on; assuming a whole MI300X: name it "
 		"with --arch PRODUCT, or use --sysinfo; products: MI300A, MI300X, MI308X, MI325X");
+	/* the name of a family says no more */
+	rk_metric_device_clear(&d);
+	snprintf(d.product, sizeof(d.product), "mi300");
+	CHECK_I64(rk_metric_device_complete(&d, &notes, &err), 0);
+	CHECK_STR(d.product, "MI300X");
+	CHECK(*notes.assumed != '\0');
 	/* a target with one product is that product */
 	rk_metric_device_clear(&d);
 	snprintf(d.arch, sizeof(d.arch), "gfx908");
