@@ -103,6 +103,14 @@ struct rk_counter_plan {
  */
 int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
 		     struct rk_error *err);
+/*
+ * The same, but asks an installed rocprofv3-avail which counters the target has: its answer
+ * overrules the shipped table, and `arch` may be a target that the table does not have. `program`
+ * is started; NULL: rk_counters_plan. Where it lists no GPU of that target, the table is used.
+ * RK_E_IO or RK_E_UNSUPPORTED if it cannot be asked.
+ */
+int rk_counters_plan_installed(const char *program, const char *arch, const char *spec,
+			       struct rk_counter_plan **ret, struct rk_error *err);
 void rk_counter_plan_free(struct rk_counter_plan *p); /* NULL is fine */
 
 /*

@@ -54,6 +54,11 @@ struct rk_session_options {
 	const char *spm, *replay, *range;
 	uint64_t attach_pid, delay_s, duration_s;
 	bool thread_trace;
+	/*
+	 * Ask the installed rocprofv3-avail which counters the GPU has, which overrules our own
+	 * table; rk_session_plan then starts it. False: planning starts nothing.
+	 */
+	bool ask_installed;
 	uint64_t reserved[8]; /* 0 */
 };
 

@@ -183,6 +183,7 @@ class RkSessionOptions(Struct):
         ("delay_s", C.c_uint64),
         ("duration_s", C.c_uint64),
         ("thread_trace", C.c_bool),
+        ("ask_installed", C.c_bool),
         ("reserved", C.c_uint64 * 8),
     ]
 

@@ -8,13 +8,14 @@
 #include "rockit/counters.h"
 #include "rockit/gpus.h"
 #include "rockit/rockit.h"
+#include "rockit/tools.h"
 #include "say.h"
 
 struct settings {
 	struct rk_common common;
 	const char *arch, *plan, *out;
-	bool check;
-	int format; /* enum rk_report_format */
+	bool check, here; /* here: the target is this machine's GPU */
+	int format;       /* enum rk_report_format */
 };
 
 static const struct rk_opt options[] = {
@@ -61,6 +62,31 @@ static int check(const struct settings *s, const char *const *names, size_t n)
 	return rc == EXIT_DONE && failed ? EXIT_FAILED : rc;
 }
 
+/* Plans passes; for this machine's GPU with the counters that an installed rocprofv3-avail lists. */
+static int plan(const struct settings *s, struct rk_counter_plan **ret, struct rk_error *err)
+{
+	const struct rk_tools_options where = { .root = getenv("ROCKIT_SYSFS_ROOT") };
+	struct rk_tools_found found = { 0 };
+	const char *program = NULL;
+	int rc;
+
+	if (s->here && (rc = rk_tools_find(&where, &found, err)) < 0)
+		return rc;
+	for (size_t i = 0; i < found.n; i++)
+		if (found.tools[i].first && found.tools[i].usable &&
+		    !strcmp(found.tools[i].name, "rocprofv3-avail"))
+			program = found.tools[i].path;
+	rc = rk_counters_plan_installed(program, s->arch, s->plan, ret, err);
+	if (program && (rc == RK_E_IO || rc == RK_E_UNSUPPORTED)) {
+		if (!s->common.quiet)
+			say_note("counters", err->message);
+		*err = (struct rk_error){ 0 };
+		rc = rk_counters_plan(s->arch, s->plan, ret, err);
+	}
+	rk_tools_release(&found);
+	return rc;
+}
+
 /* Does what was requested, for a known target. */
 static int answer(const struct settings *s, const char *const *words, size_t n)
 {
@@ -71,17 +97,19 @@ static int answer(const struct settings *s, const char *const *words, size_t n)
 	char *text = NULL;
 	int rc;
 
-	/* Without names this checks only the target. */
-	rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
-	rk_counter_plan_free(p);
-	if (rc < 0)
-		return say_error("counters", &err);
+	if (!s->plan) {
+		/* Without names this checks only the target. */
+		rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
+		rk_counter_plan_free(p);
+		p = NULL;
+		if (rc < 0)
+			return say_error("counters", &err);
+	}
 	if (s->check)
 		return check(s, words, n);
 
 	if (s->plan) {
-		p = NULL;
-		rc = rk_counters_plan(s->arch, s->plan, &p, &err);
+		rc = plan(s, &p, &err);
 		if (rc == 0)
 			rc = rk_counter_plan_render(p, format, &text, &len, &err);
 		rk_counter_plan_free(p);
@@ -138,6 +166,7 @@ static int counters_run(int argc, char **argv)
 	if (rk_gpus_find(getenv("ROCKIT_SYSFS_ROOT"), &gpus, &err) < 0)
 		return say_error("counters", &err);
 	s.arch = rk_gpus_arch(&gpus);
+	s.here = true;
 	if (s.arch[0])
 		rc = answer(&s, words, (size_t)n);
 	else if (s.plan || s.check || n)

@@ -278,6 +278,7 @@ static int run_run(int argc, char **argv)
 		.baseline = s.baseline,
 		.redact = s.redact,
 		.verdicts = s.then == THEN_METRICS,
+		.ask_installed = !s.dry_run,
 		.spm = s.spm,
 		.replay = replays[s.replay],
 		.range = s.range,

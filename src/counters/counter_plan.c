@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/words.h"
 #include "counters/counter_ask.h"
+#include "counters/counter_live.h"
 #include "counters/counter_pack.h"
 #include "counters/counter_resolve.h"
 #include "counters/counter_table.h"
@@ -501,13 +502,14 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 	return 0;
 }
 
-/* Gets the shipped table, the target, and an empty plan for it. */
+/* Gets the shipped table unless *table is set, the target, and an empty plan for it. */
 static int begin(const char *arch, const struct rk_counter_table **table,
 		 const struct rk_counter_target **target, struct plan **ret, struct rk_error *err)
 {
 	struct plan *p;
 
-	*table = rk_counter_table_get(err);
+	if (!*table)
+		*table = rk_counter_table_get(err);
 	if (!*table)
 		return err && err->code ? err->code : RK_E_NOMEM;
 	*target = rk_counter_table_target_find(*table, arch);
@@ -522,7 +524,11 @@ static int begin(const char *arch, const struct rk_counter_table **table,
 	p = rk_calloc(1, sizeof(*p));
 	if (!p)
 		return rk_fail_nomem(err);
-	p->pub.arch = (*target)->name;
+	p->pub.arch = own(p, (*target)->name);
+	if (!p->pub.arch) {
+		destroy_plan(p);
+		return rk_fail_nomem(err);
+	}
 	*ret = p;
 	return 0;
 }
@@ -540,6 +546,13 @@ static int check_name(struct plan *p, const struct rk_counter_table *t,
 	rc = rk_counter_resolve(t, target, name, &a, err);
 	if (rc < 0)
 		goto out;
+	/* the installed profiler may lack what we know */
+	if (a.unknown &&
+	    rk_counter_table_any(rk_counter_table_get(NULL), rk_counter_word_of(name).name)) {
+		snprintf(a.reason, sizeof(a.reason),
+			 "the installed rocprofv3 does not have it on %s", target->name);
+		a.unknown = false;
+	}
 	if (a.unknown && origin)
 		rc = rk_counter_ask_unknown(target, name, origin, a.use.n ? a.use.v[0] : NULL, err);
 	else
@@ -553,7 +566,7 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 		      struct rk_counter_plan **ret, struct rk_error *err)
 {
 	const struct rk_counter_target *target;
-	const struct rk_counter_table *t;
+	const struct rk_counter_table *t = NULL;
 	struct plan *p = NULL;
 	int rc;
 
@@ -753,16 +766,15 @@ out:
 	return rc;
 }
 
-int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
-		     struct rk_error *err)
+/* `live`: a table to use instead of the shipped one, or NULL. */
+static int plan_with(const struct rk_counter_table *live, const char *arch, const char *spec,
+		     struct rk_counter_plan **ret, struct rk_error *err)
 {
 	const struct rk_counter_target *target;
-	const struct rk_counter_table *t;
+	const struct rk_counter_table *t = live;
 	struct plan *p = NULL;
 	int rc;
 
-	if (!arch || !spec || !ret)
-		return rk_misuse(__func__, err);
 	if ((rc = begin(arch, &t, &target, &p, err)) < 0 ||
 	    (rc = make_plan(p, t, target, spec, err)) < 0 ||
 	    (rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err)) < 0) {
@@ -771,4 +783,27 @@ int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan 
 	}
 	*ret = &p->pub;
 	return 0;
+}
+
+int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
+		     struct rk_error *err)
+{
+	if (!arch || !spec || !ret)
+		return rk_misuse(__func__, err);
+	return plan_with(NULL, arch, spec, ret, err);
+}
+
+int rk_counters_plan_installed(const char *program, const char *arch, const char *spec,
+			       struct rk_counter_plan **ret, struct rk_error *err)
+{
+	struct rk_counter_table *live = NULL;
+	int rc;
+
+	if (!arch || !spec || !ret)
+		return rk_misuse(__func__, err);
+	if (program && (rc = rk_counter_live_ask(program, arch, &live, err)) < 0)
+		return rc;
+	rc = plan_with(live, arch, spec, ret, err);
+	rk_counter_table_free(live);
+	return rc;
 }

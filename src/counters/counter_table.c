@@ -455,6 +455,72 @@ void rk_counter_table_free(struct rk_counter_table *t)
 	rk_free(t);
 }
 
+/* The generation for a new target: gfx1170 is like gfx1153, with which it shares "gfx11". */
+static const char *family(const struct rk_counter_table *t, const char *arch)
+{
+	const char *best = arch; /* a new one, without limits */
+	size_t most = strlen(arch) > 5 ? strlen(arch) - 3 : SIZE_MAX; /* all but two letters */
+
+	for (size_t i = 0; i < t->ntargets; i++) {
+		const char *name = t->targets[i].name;
+		size_t same = 0;
+
+		while (arch[same] && arch[same] == name[same])
+			same++;
+		if (same > most) {
+			most = same;
+			best = t->generations[t->targets[i].generation].name;
+		}
+	}
+	return best;
+}
+
+void rk_counter_table_put(const struct rk_counter_table *t, const char *arch, struct rk_bytes *out)
+{
+	static const char *const how[] = { "", "@LOW", "@HIGH" };
+	uint64_t but = 0;
+
+	for (size_t i = 0; i < t->ntargets; i++) {
+		const struct rk_counter_target *target = &t->targets[i];
+
+		if (strcmp(target->name, arch) == 0)
+			but = UINT64_C(1) << i;
+		rk_bytes_printf(out, "target %s %s", target->name,
+				t->generations[target->generation].name);
+		for (const char *const *p = target->products; *p; p++)
+			rk_bytes_printf(out, " %s", *p);
+		rk_bytes_put_u8(out, '\n');
+	}
+	if (!but)
+		rk_bytes_printf(out, "target %s %s\n", arch, family(t, arch));
+	for (size_t i = 0; i < t->ngenerations; i++) {
+		const struct generation *g = &t->generations[i];
+
+		rk_bytes_printf(out, "limit %s", g->name);
+		for (size_t k = 0; k < g->nblocks; k++)
+			rk_bytes_printf(out, " %s=%u", g->blocks[k], g->limits[k]);
+		rk_bytes_put_u8(out, '\n');
+	}
+	for (size_t i = 0; i < t->nentries; i++) {
+		const struct rk_counter_entry *e = &t->entries[i];
+
+		if (e->targets == UINT64_MAX) {
+			rk_bytes_printf(out, "constant %s | %s\n", e->pub.name, e->pub.description);
+			continue;
+		}
+		if (!(e->targets & ~but))
+			continue;
+		rk_bytes_printf(out, "%s | %s", e->pub.name, e->pub.derived ? "=" : e->pub.block);
+		for (size_t k = 0; e->pub.needs && e->pub.needs[k]; k++)
+			rk_bytes_printf(out, " %s%s", e->pub.needs[k], how[e->accumulate[k]]);
+		rk_bytes_puts(out, " |");
+		for (size_t k = 0; k < t->ntargets; k++)
+			if ((e->targets & ~but) >> k & 1)
+				rk_bytes_printf(out, " %s", t->targets[k].name);
+		rk_bytes_printf(out, " | %s\n", e->pub.description);
+	}
+}
+
 const struct rk_counter_table *rk_counter_table_get(struct rk_error *err)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

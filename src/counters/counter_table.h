@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "rockit/counters.h"
 
@@ -68,6 +69,11 @@ const struct rk_counter_table *rk_counter_table_get(struct rk_error *err);
 int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table **ret,
 			   struct rk_error *err);
 void rk_counter_table_free(struct rk_counter_table *t); /* NULL is fine */
+/*
+ * Writes the table as text, without the counters of target `arch`. A target that the table does not
+ * have is added, in the family of the known target with the most similar name.
+ */
+void rk_counter_table_put(const struct rk_counter_table *t, const char *arch, struct rk_bytes *out);
 
 const struct rk_counter_target *rk_counter_table_target(const struct rk_counter_table *t, size_t i);
 /*

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -108,6 +109,84 @@ static int plan_counters(struct rk_plan *p, struct rk_error *err)
 				     "only the counters of '%s' are used; for the rest see -t, "
 				     "--kernel-regex and -d",
 				     spec);
+	return 0;
+}
+
+/*
+ * Plans the counters again with those that the rocprofv3-avail beside the tool reports for this
+ * chip. If it cannot be asked, the plan stays and a note says why.
+ */
+static int ask_installed(struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_counter_plan *plan = NULL;
+	struct rk_error why = { 0 };
+	const char *name = strrchr(p->tool_path, '/');
+	char *program;
+	int rc;
+
+	if (!p->want.counters[0] || strcmp(p->tool->name, "rocprofv3") != 0 || !name)
+		return 0;
+	program = rk_strf("%.*s/rocprofv3-avail", (int)(name - p->tool_path), p->tool_path);
+	if (!program)
+		return rk_fail_nomem(err);
+	if (access(program, X_OK) != 0) { /* before ROCm 7.0 it has another name and other output */
+		rk_free(program);
+		return 0;
+	}
+	rc = rk_counters_plan_installed(program, p->arch, p->want.counters, &plan, &why);
+	rk_free(program);
+	if (rc == 0) {
+		rk_counter_plan_free(p->counters);
+		p->counters = plan;
+	} else if (rc == RK_E_NOMEM) {
+		return rk_fail_nomem(err);
+	} else if (rc != RK_E_USAGE) {
+		rk_list_addf(&p->notes, "%s: counters are chosen from rockit's own table",
+			     why.message);
+	}
+	return 0;
+}
+
+/*
+ * Counters that could not be planned, for the reason `why`. On a chip that we do not know a preset
+ * still collects its traces; counters that were typed are an error.
+ */
+static int without_counters(const struct rk_session_options *opt, struct rk_plan *p,
+			    const struct rk_error *why, struct rk_error *err)
+{
+	if (opt->counters || opt->arch || rk_counters_arch_find(p->arch)) {
+		if (err)
+			*err = *why;
+		return why->code;
+	}
+	rk_list_addf(&p->notes,
+		     "no counters: this rockit does not know those of %s, and no rocprofv3-avail "
+		     "lists them; traces are collected as usual",
+		     p->arch);
+	p->want.counters[0] = '\0';
+	return 0;
+}
+
+/* The counters, and the tool, which may know counters and chips that are unknown to us. */
+static int plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	bool ask = opt->ask_installed && p->chosen;
+	struct rk_error why = { 0 };
+	int unknown = plan_counters(p, &why), rc;
+
+	if (unknown < 0 && (!ask || unknown != RK_E_USAGE) &&
+	    (rc = without_counters(opt, p, &why, err)) < 0)
+		return rc;
+	rc = rk_plan_tool(opt, p, err);
+	if (rc < 0) {
+		/* without a tool, a wrong name is what to mend first */
+		unknown = unknown < 0 ? without_counters(opt, p, &why, err) : 0;
+		return unknown < 0 ? unknown : rc;
+	}
+	if (ask && (rc = ask_installed(p, err)) < 0)
+		return rc;
+	if (p->want.counters[0] && !p->counters)
+		return without_counters(opt, p, &why, err);
 	return 0;
 }
 
@@ -595,8 +674,8 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		p->chosen = chosen;
 	if ((rc = plan_dirs(opt, p, err)) < 0 ||
 	    (rc = rk_plan_request(opt, &p->want, &p->notes, err)) < 0 ||
-	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_counters(p, err)) < 0 ||
-	    (rc = rk_plan_tool(opt, p, err)) < 0 || (rc = plan_asks(opt, p, err)) < 0)
+	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_tool(opt, p, err)) < 0 ||
+	    (rc = plan_asks(opt, p, err)) < 0)
 		return rc;
 	if (p->attach_pid && (p->want.libraries || p->want.env.n)) {
 		rk_list_add(&p->notes,

@@ -4,7 +4,7 @@
 import json
 import sys
 
-from librun import KERNELS, PRESETS, VERSIONS, main, test
+from librun import KERNELS, PRESETS, VERSIONS, Run, main, test
 
 # What a release cannot trace, whatever is asked.
 LACKS = {"6.2": {"rccl", "alloc"}, "6.3": {"alloc"}}
@@ -48,6 +48,62 @@ for version in VERSIONS:
 
     presets_of.__name__ = f"every_preset_runs_under_rocprofv3_of_{version}"
     test(presets_of)
+
+
+def chip(place, version):
+    """A GPU of that gfx target, as the driver shows it."""
+    node = place.root / "sys/class/kfd/kfd/topology/nodes/1"
+    node.mkdir(parents=True)
+    (node / "gpu_id").write_text("4711\n")
+    (node / "properties").write_text("cpu_cores_count 0\nsimd_count 416\nsimd_per_cu 4\nvendor_id 4098\n"
+                                     f"gfx_target_version {version}\nlocation_id 256\n")
+
+
+def run_here(place, *args, name="r"):
+    directory = place.path / name
+    done = place.rockit("run", "-d", directory, *args, "--", "sh", "-c", "echo out")
+    return Run(done, directory)
+
+
+@test
+def a_chip_that_nobody_knows_is_traced_and_says_what_is_missing(place):
+    place.rocm("7.0")
+    (place.bin / "rocprofv3-avail").unlink()
+    chip(place, 130000)
+    run = run_here(place, "-p", "memory")
+    assert run.status == 0, run.err
+    assert "no counters: this rockit does not know those of gfx1300" in run.err, run.err
+    assert [p["counters"] for p in run.json["passes"]] == [[]], run.json["passes"]
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS
+    # names that were typed are not dropped in silence
+    run = run_here(place, "-c", "SQ_WAVES", name="typed")
+    assert run.status == 2 or "unknown target 'gfx1300'" in run.err, run.err
+
+
+@test
+def the_installed_profiler_knows_better_which_counters_there_are(place):
+    place.rocm("7.0")
+    chip(place, 130000)
+    avail = place.bin / "rocprofv3-avail"
+    avail.unlink()
+    avail.write_text("#!/bin/sh\n" "printf 'GPU:0\\nName:gfx1300\\n'\n"
+                     "for c in SQ_WAVES NEW_EVENT; do printf 'Counter_Name        :\\t%s\\n"
+                     "Block               :\\tSQ\\nDimensions          :\\tDIMENSION_XCC[0:7]\\n"
+                     "SPM                 :\\tSupported\\n\\n' $c; done\n")
+    avail.chmod(0o755)
+    plan = place.rockit("run", "--dry-run", "-p", "compute", "--", "./app")
+    assert plan.returncode == 0 and "no counters" in plan.stdout + plan.stderr, plan
+    run = run_here(place, "-c", "SQ_WAVES,NEW_EVENT,TCC_HIT_sum")
+    asked = [call for call in place.calls() if "--pmc" in call["argv"]]
+    assert asked and "NEW_EVENT" in asked[0]["argv"] and "TCC_HIT_sum" not in asked[0]["argv"], asked
+    assert "TCC_HIT_sum" in run.err, run.err
+    plan = place.rockit("counters", "--plan", "NEW_EVENT", "--format", "json")
+    assert json.loads(plan.stdout)["passes"] == [{"counters": ["NEW_EVENT"]}], plan
+    # a list that cannot be had leaves the table
+    avail.write_text("#!/bin/sh\nexit 1\n")
+    run = run_here(place, "-c", "SQ_WAVES", "--arch", "gfx942", name="broken")
+    assert run.status == 0, run.err
+    assert "counters are chosen from rockit's own table" in run.err, run.err
 
 
 @test
