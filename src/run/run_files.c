@@ -21,6 +21,7 @@ static const char *const endings[] = {
 	"_memory_allocation_trace.csv", "_scratch_memory_trace.csv", "_hip_api_trace.csv",
 	"_hsa_api_trace.csv", "_marker_api_trace.csv", "_rccl_api_trace.csv",
 	"_rocdecode_api_trace.csv", "_rocjpeg_api_trace.csv", "_hipfile_api_trace.csv",
+	"_spm_counter_collection_trace.csv", "_graph_launch_trace.csv", "_hip_event_trace.csv",
 	"_counter_collection_trace.csv", "_regions_trace.csv", "_agent_info.csv",
 	"_pc_sampling_host_trap.csv", "_pc_sampling_stochastic.csv",
 	"_streaming_performance_monitor.csv", "_hip_api_stats.csv", "_hsa_api_stats.csv",

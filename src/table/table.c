@@ -23,6 +23,7 @@ static const struct rk_field memcpy_fields[RK_C_NFIELDS] = {
 	{ "bytes", RK_I64 },     { "src_device", RK_I64 },     { "dst_device", RK_I64 },
 	{ "stream_id", RK_I64 }, { "correlation_id", RK_I64 }, { "pid", RK_I64 },
 	{ "tid", RK_I64 },       { "node", RK_STR },           { "rank", RK_I32 },
+	{ "graph_id", RK_I64 },  { "graph_node_id", RK_I64 },
 };
 static const struct rk_field memalloc[RK_M_NFIELDS] = {
 	{ "operation", RK_STR }, { "start_ns", RK_I64 },       { "duration_ns", RK_I64 },

@@ -206,7 +206,9 @@ TEST(other_tables_and_columns_of_later_schemas_do_no_harm)
 	CHECK_I64(rig_count(&r, RK_KERNELS), 2);
 	CHECK_STR(rig_dump(&r, RK_COUNTERS, BIT(RK_N_DISPATCH) | BIT(RK_N_VALUE)),
 		  "dispatch_id=1 value=4\ndispatch_id=1 value=100\ndispatch_id=2 value=8\n");
-	CHECK_U64(rig_warnings(&r, "spm-sample"), 2);
+	/* streamed counters are samples; these have lost their times */
+	CHECK_STR(rig_dump(&r, RK_SAMPLES, RK_WANT_ALL),
+		  " metric=SQ_WAVES value=1000\n metric=SQ_WAVES value=1000\n");
 	finish(&f, &r);
 }
 

@@ -559,14 +559,27 @@ TEST(thread_trace_statistics_are_instructions)
 		"idle=0|source_line=\n");
 }
 
-TEST(streaming_counters_have_no_kernel)
+TEST(streamed_counters_are_samples_and_not_counters_of_a_dispatch)
 {
-	reads_as(
-		"1_streaming_performance_monitor.csv",
-		"\"Dispatch_Id\",\"Counter_Name\",\"Counter_Value\"\n1,\"SQ_WAVES\",64\n"
-		"1,\"SQ_WAVES\",65.5\n",
-		RK_COUNTERS,
-		"dispatch_id=1|counter=SQ_WAVES|value=64\ndispatch_id=1|counter=SQ_WAVES|value=65.5\n");
+	reads_as("1_streaming_performance_monitor.csv",
+		 "\"Dispatch_Id\",\"Counter_Name\",\"Counter_Value\"\n1,\"SQ_WAVES\",64\n"
+		 "1,\"SQ_WAVES\",65.5\n",
+		 RK_SAMPLES, "metric=SQ_WAVES|value=64\nmetric=SQ_WAVES|value=65.5\n");
+}
+
+TEST(graph_launches_and_hip_events_are_markers)
+{
+	reads_as("1_graph_launch_trace.csv",
+		 "Guid,Kind,Agent_Id,Queue_Id,Thread_Id,Correlation_Id,Start_Timestamp,"
+		 "End_Timestamp,Duration,Graph_Exec_Id,Kernel_Dispatch_Count\n"
+		 "g,Graph Launch,Agent 4,2,501,10,90,95,5,9,1\n",
+		 RK_MARKERS, "name=graph 9|kind=graph|start_ns=90|duration_ns=5|tid=501\n");
+	reads_as("1_hip_event_trace.csv",
+		 "Guid,Kind,Operation,Agent_Id,Queue_Id,Stream_Id,Thread_Id,Event_Handle,"
+		 "Source_Queue_Id,Correlation_Id,Start_Timestamp,End_Timestamp,Duration\n"
+		 "g,HIP_EVENT,HIP_EVENT_RECORD,Agent 4,2,3,501,77,2,10,510,590,80\n",
+		 RK_MARKERS,
+		 "name=HIP_EVENT_RECORD|kind=queue|start_ns=510|duration_ns=80|tid=501\n");
 }
 
 TEST(files_that_are_something_else_are_refused_with_their_name)

@@ -710,7 +710,7 @@ static const struct chrome_format format = {
 				  B(RK_K_ITEMS_X) | B(RK_K_ITEMS_Y) | B(RK_K_ITEMS_Z) |
 				  B(RK_K_SOURCE) | B(RK_K_CLOCK) | B(RK_K_COLLECTIVE) |
 				  B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ),
-		   [RK_MEMCPY] = ~(B(RK_C_TID) | B(RK_C_NODE)),
+		   [RK_MEMCPY] = ~(B(RK_C_TID) | B(RK_C_NODE) | B(RK_C_GRAPH) | B(RK_C_GRAPH_NODE)),
 		   [RK_API] = ~B(RK_A_NODE),
 		   [RK_MARKERS] = ~B(RK_R_NODE),
 		   [RK_AGENTS] = B(RK_G_DEVICE) | B(RK_G_TYPE) | B(RK_G_NAME) | B(RK_G_PRODUCT) |

@@ -25,6 +25,7 @@ static uint64_t never(const struct raw_rows *r)
 {
 	static const uint64_t unknown[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
+		[RK_MEMCPY] = BIT(RK_C_GRAPH) | BIT(RK_C_GRAPH_NODE),
 		[RK_MEMALLOC] = BIT(RK_M_FLAGS),
 		[RK_COUNTERS] = BIT(RK_N_INSTANCE) | BIT(RK_N_PASS),
 		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC) | BIT(RK_G_SE_COUNT) |

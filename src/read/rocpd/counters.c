@@ -1,17 +1,21 @@
 /*
- * counters.c - rocpd_pmc_event as the counters table.
+ * counters.c - rocpd_pmc_event as the counters table, and its streamed samples as the samples table.
  *
  * The file has a row for each hardware instance of a counter. We return their sum: one row per
  * dispatch and counter. Both the counter rows and the dispatches are read in the order of the event
  * they belong to, and merged. rocprofv3 writes them in that order; if a table is not sorted, SQLite
  * sorts it (on disk if its cache is full).
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/alloc.h"
+#include "base/text.h"
 #include "read/rocpd/rocpd.h"
 
 enum { P_EVENT, P_PMC, P_VALUE, P_SAMPLE, P_NCOLUMNS };
 /* s->c is the cursor on dispatches. */
-enum { Q_KERNEL = COL_OWN, Q_DISPATCH, Q_NCOLUMNS };
+enum { Q_KERNEL = COL_OWN, Q_DISPATCH, Q_PASS, Q_NCOLUMNS };
 enum { MAX_GROUP = 1 << 16 };
 
 struct sum {
@@ -27,7 +31,7 @@ struct rocpd_counters {
 	struct sum *group;      /* sums of one dispatch */
 	size_t ngroup, cap, given;
 	size_t last; /* index found last */
-	uint64_t orphans, spm;
+	uint64_t orphans;
 };
 
 /* Reads the next counter row into `ahead` and `event`; `ahead` is false at the end. */
@@ -41,9 +45,9 @@ static int step_pmc(struct sql_scan *s, struct rocpd_counters *k, struct rk_erro
 		k->ahead = rc > 0;
 		if (rc <= 0)
 			return rk_sql_damage(s->r, &s->cause, rc, err);
+		/* streamed samples have the event of their dispatch too: see samples_row */
 		if (rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL)
 			break;
-		k->spm++;
 	}
 	k->event = RK_NONE;
 	if (rk_sqlite_i64(k->pmc, P_EVENT, &k->event) == RK_CELL_WRONG)
@@ -67,6 +71,7 @@ static int enter(struct sql_scan *s, struct rk_error *err)
 		[COL_EVENT] = { .name = "event_id" },
 		[Q_KERNEL] = { .name = "kernel_id" },
 		[Q_DISPATCH] = { .name = "dispatch_id" },
+		[Q_PASS] = { .name = "replay_pass" },
 	};
 	const struct rk_sqlite_table *values = rk_sql_table(s->r, "rocpd_pmc_event", s->suffix);
 	const struct rk_sqlite_table *kernels =
@@ -102,9 +107,6 @@ void rk_rocpd_counters_leave(struct rocpd_scan *s)
 	if (k->orphans)
 		rk_diag_add(r->ctx->diag, "counter-without-dispatch", path, 0, k->orphans,
 			    "counter values without a kernel; skipped");
-	if (k->spm)
-		rk_diag_add(r->ctx->diag, "spm-sample", path, 0, k->spm,
-			    "counter samples over time (SPM) are not supported; skipped");
 	rk_sqlite_cursor_close(k->pmc);
 	rk_free(k->group);
 	rk_free(k);
@@ -139,6 +141,18 @@ static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_e
 	return &k->group[k->last];
 }
 
+/* Events of the driver are counters without a dispatch: they are markers. */
+static bool is_driver_event(struct sql_scan *s, int64_t pmc)
+{
+	int64_t name = rk_sql_resolve(s, PMCS, pmc, PMC_NAME);
+	size_t len = 0;
+	const char *text = "";
+
+	if (name != RK_NONE)
+		text = rk_strtab_borrow(s->r->ctx->names, (uint32_t)name, &len);
+	return rk_text_iprefix(text, len, "KFD_");
+}
+
 /* Reads all counter rows of the next event; those without a dispatch are counted and dropped. */
 static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
@@ -166,11 +180,11 @@ static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_er
 		double value = 0;
 		struct sum *sum;
 
+		if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
+			s->wrong++;
 		if (!known) {
-			k->orphans++;
+			k->orphans += !is_driver_event(s, pmc);
 		} else {
-			if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
-				s->wrong++;
 			if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
 				s->wrong++;
 			sum = sum_of(k, rk_sql_resolve(s, PMCS, pmc, 0), &s->error);
@@ -211,6 +225,7 @@ int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err)
 			((double *)s->col[RK_N_VALUE])[row] = sum->value;
 		rk_sql_put(s, RK_N_DEVICE, row,
 			   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+		rk_sql_put(s, RK_N_PASS, row, rk_sql_cell(s, Q_PASS));
 		rk_sql_put(s, RK_N_PID, row,
 			   rk_rocpd_resolve_or_id(s, PROCESSES, rk_rocpd_place(s, COL_PID)));
 		rk_sql_put(s, RK_N_NODE, row,
@@ -223,3 +238,78 @@ int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err)
 	}
 	return rc < 0 ? rc : 1;
 }
+
+/* ---- streamed counters (SPM): one row per time, counter and instance; nothing is summed ---- */
+
+enum { W_SAMPLE, W_PMC, W_VALUE, W_WHERE, W_NCOLUMNS = W_WHERE + 5 };
+
+static const struct sql_column sample_columns[W_NCOLUMNS] = {
+	[W_SAMPLE] = SQL_INT("sample_id", SQL_ALWAYS),
+	[W_PMC] =
+		SQL_INT("pmc_id", SQL_BIT(RK_S_METRIC) | SQL_BIT(RK_S_DEVICE) | SQL_BIT(RK_S_NODE)),
+	[W_VALUE] = SQL_REAL("value", SQL_BIT(RK_S_VALUE)),
+	[W_WHERE] = SQL_INT("xcc", SQL_BIT(RK_S_METRIC)),
+	[W_WHERE + 1] = SQL_INT("shader_engine", SQL_BIT(RK_S_METRIC)),
+	[W_WHERE + 2] = SQL_INT("shader_array", SQL_BIT(RK_S_METRIC)),
+	[W_WHERE + 3] = SQL_INT("wgp", SQL_BIT(RK_S_METRIC)),
+	[W_WHERE + 4] = SQL_INT("instance", SQL_BIT(RK_S_METRIC)),
+};
+
+/* "SQ_WAVES[XCC: 0, SE: 1, Instance: 2]", as `rocpd convert` writes it. */
+static void put_metric(struct sql_scan *s, size_t row, int64_t name)
+{
+	static const char *const words[] = { "XCC", "SE", "SA", "WGP", "Instance" };
+	struct rk_bytes *text = &((struct rocpd_scan *)s)->text;
+	bool any = false;
+
+	rk_bytes_clear(text);
+	rk_bytes_puts(text, rk_strtab_borrow(s->r->ctx->names, (uint32_t)name, NULL));
+	for (unsigned i = 0; i < 5; i++) {
+		int64_t v = rk_sql_cell(s, W_WHERE + i);
+
+		if (v == RK_NONE)
+			continue;
+		rk_bytes_printf(text, "%s%s: %" PRId64, any ? ", " : "[", words[i], v);
+		any = true;
+	}
+	if (any)
+		rk_bytes_puts(text, "]");
+	if (text->bad)
+		rk_fail_nomem(&s->error);
+	else
+		rk_sql_put_text(s, RK_S_METRIC, row, (const char *)text->data, text->len);
+}
+
+static int samples_row(struct sql_scan *s, size_t row)
+{
+	int64_t sample = rk_sql_cell(s, W_SAMPLE), pmc, name;
+
+	if (sample == RK_NONE)
+		return 0;
+	rk_sql_put(s, RK_S_TIME, row, rk_sql_resolve(s, SAMPLES, sample, 0));
+	rk_sql_put_f64(s, RK_S_VALUE, row, W_VALUE);
+	pmc = rk_sql_cell(s, W_PMC);
+	name = rk_sql_resolve(s, PMCS, pmc, PMC_NAME);
+	if (rk_sql_wants(s, RK_S_METRIC) && name != RK_NONE)
+		put_metric(s, row, name);
+	else
+		rk_sql_put(s, RK_S_METRIC, row, name);
+	if (rk_sql_wants(s, RK_S_DEVICE))
+		rk_sql_put(s, RK_S_DEVICE, row,
+			   rk_rocpd_resolve_or_id(s, AGENTS,
+						  rk_sql_resolve(s, PMCS, pmc, PMC_AGENT)));
+	if (rk_sql_wants(s, RK_S_NODE))
+		rk_sql_put(s, RK_S_NODE, row,
+			   rk_sql_resolve(s, NODES, rk_sql_resolve(s, PMCS, pmc, PMC_NID), 0));
+	return 1;
+}
+
+static bool is_streamed(const struct sql_reader *r, const struct rk_sqlite_table *t)
+{
+	(void)r;
+	return rk_sqlite_has(t, "sample_id");
+}
+
+const struct sql_part rk_rocpd_samples[1] = {
+	{ "rocpd_pmc_event", sample_columns, W_NCOLUMNS, samples_row, is_streamed, NULL },
+};

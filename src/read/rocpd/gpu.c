@@ -10,6 +10,8 @@ enum {
 	D_BLOCK, /* three columns */
 	D_ITEMS = D_BLOCK + 3,
 	D_REPLAY = D_ITEMS + 3,
+	D_GRAPH,
+	D_GRAPH_NODE,
 	D_NCOLUMNS
 };
 
@@ -47,7 +49,18 @@ static const struct sql_column kernel_columns[D_NCOLUMNS] = {
 	[D_ITEMS + 1] = SQL_INT("grid_size_y", SQL_BIT(RK_K_ITEMS_Y) | SQL_BIT(RK_K_GRID_Y)),
 	[D_ITEMS + 2] = SQL_INT("grid_size_z", SQL_BIT(RK_K_ITEMS_Z) | SQL_BIT(RK_K_GRID_Z)),
 	[D_REPLAY] = SQL_INT("replay_pass", UINT64_MAX),
+	[D_GRAPH] = SQL_INT("graph_exec_id", SQL_BIT(RK_K_GRAPH) | SQL_BIT(RK_K_GRAPH_NODE)),
+	[D_GRAPH_NODE] = SQL_INT("graph_node_id", SQL_BIT(RK_K_GRAPH_NODE)),
 };
+
+/* Since schema 3.0.2; graph 0 means that no graph launched it. */
+static void put_graph(struct sql_scan *s, size_t row, unsigned graph, unsigned node, unsigned col)
+{
+	int64_t id = rk_sql_cell(s, col);
+
+	rk_sql_put(s, graph, row, id ? id : RK_NONE);
+	rk_sql_put(s, node, row, id && id != RK_NONE ? rk_sql_cell(s, col + 1) : RK_NONE);
+}
 
 static int kernel_row(struct sql_scan *s, size_t row)
 {
@@ -89,6 +102,7 @@ static int kernel_row(struct sql_scan *s, size_t row)
 	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, D_DISPATCH));
 	rk_sql_put(s, RK_K_SCRATCH, row, rk_sql_cell(s, D_PRIVATE));
 	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, D_GROUP));
+	put_graph(s, row, RK_K_GRAPH, RK_K_GRAPH_NODE, D_GRAPH);
 	rk_rocpd_put_correlation(s, RK_K_CORRELATION, row);
 	return 1;
 }
@@ -97,7 +111,7 @@ const struct sql_part rk_rocpd_kernels[1] = {
 	{ "rocpd_kernel_dispatch", kernel_columns, D_NCOLUMNS, kernel_row, NULL, NULL },
 };
 
-enum { C_NAME = COL_OWN, C_DST, C_SRC, C_SIZE, C_NCOLUMNS };
+enum { C_NAME = COL_OWN, C_DST, C_SRC, C_SIZE, C_GRAPH, C_GRAPH_NODE, C_NCOLUMNS };
 
 static const struct sql_column copy_columns[C_NCOLUMNS] = {
 	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_C_NODE)),
@@ -113,6 +127,8 @@ static const struct sql_column copy_columns[C_NCOLUMNS] = {
 	[C_DST] = SQL_INT("dst_agent_id", SQL_BIT(RK_C_DST)),
 	[C_SRC] = SQL_INT("src_agent_id", SQL_BIT(RK_C_SRC)),
 	[C_SIZE] = SQL_INT("size", SQL_BIT(RK_C_BYTES)),
+	[C_GRAPH] = SQL_INT("graph_exec_id", SQL_BIT(RK_C_GRAPH) | SQL_BIT(RK_C_GRAPH_NODE)),
+	[C_GRAPH_NODE] = SQL_INT("graph_node_id", SQL_BIT(RK_C_GRAPH_NODE)),
 };
 
 static void put_agent(struct sql_scan *s, unsigned field, size_t row, unsigned col)
@@ -133,6 +149,7 @@ static int copy_row(struct sql_scan *s, size_t row)
 	if (rk_sql_wants(s, RK_C_STREAM))
 		rk_sql_put(s, RK_C_STREAM, row, rk_rocpd_place(s, COL_STREAM));
 	rk_rocpd_put_who(s, row, RK_C_NODE, RK_C_PID, RK_C_TID);
+	put_graph(s, row, RK_C_GRAPH, RK_C_GRAPH_NODE, C_GRAPH);
 	rk_rocpd_put_correlation(s, RK_C_CORRELATION, row);
 	return 1;
 }
@@ -141,7 +158,7 @@ const struct sql_part rk_rocpd_copies[1] = {
 	{ "rocpd_memory_copy", copy_columns, C_NCOLUMNS, copy_row, NULL, NULL },
 };
 
-enum { A_TYPE = COL_OWN, A_LEVEL, A_ADDRESS, A_SIZE, A_EXTDATA, A_NCOLUMNS };
+enum { A_TYPE = COL_OWN, A_LEVEL, A_ADDRESS, A_SIZE, A_EXTDATA, A_NAME, A_NCOLUMNS };
 
 static const struct sql_column alloc_columns[A_NCOLUMNS] = {
 	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_M_NODE)),
@@ -158,6 +175,7 @@ static const struct sql_column alloc_columns[A_NCOLUMNS] = {
 	[A_ADDRESS] = SQL_INT("address", SQL_BIT(RK_M_ADDRESS)),
 	[A_SIZE] = SQL_INT("size", SQL_BIT(RK_M_BYTES)),
 	[A_EXTDATA] = SQL_TEXT("extdata", SQL_BIT(RK_M_FLAGS)),
+	[A_NAME] = SQL_INT("name_id", SQL_BIT(RK_M_OPERATION)), /* schema 4 */
 };
 
 /* The names that rocprofv3's CSV files use for the same operations. */
@@ -184,7 +202,8 @@ static void put_operation(struct sql_scan *s, size_t row)
 	rk_bytes_put(level, text, text ? len : 0); /* copy it: the next call may move it */
 	text = rk_sqlite_text(s->c, A_TYPE, &len);
 	if (!text) {
-		rk_sql_put_null(s, RK_M_OPERATION, row);
+		rk_sql_put(s, RK_M_OPERATION, row,
+			   rk_sql_resolve(s, STRINGS, rk_sql_cell(s, A_NAME), 0));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {

@@ -1,4 +1,8 @@
 /* host.c - API calls, markers, agents and processes of a rocpd database. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/num.h"
 #include "base/text.h"
 #include "read/rocpd/rocpd.h"
@@ -6,11 +10,14 @@
 
 /*
  * Regions have a beginning and an end. A call without duration was stored as a sample, whose name
- * is its track's. The event's category says what a row is: MARKER_... is a marker, all others (and
- * rows without an event) are API calls.
+ * is its track's, or its own in schema 4. The event's category says what a row is: MARKER_... is a
+ * marker, KFD_... an event of the driver, which is a marker here, PC_SAMPLING... not supported; all
+ * others (and rows without an event) are API calls. Samples of a track "SPM" are only the times of
+ * streamed counters.
  */
 enum { R_NAME = COL_OWN, R_NCOLUMNS };
-enum { S_NCOLUMNS = COL_OWN };
+enum { S_NAME = COL_OWN, S_NCOLUMNS };
+enum { REGIONS, SAMPLED, LAUNCHES, HIP_EVENTS }; /* parts */
 
 #define WHO (SQL_BIT(RK_A_NODE) | SQL_BIT(RK_A_PID) | SQL_BIT(RK_A_TID))
 
@@ -25,9 +32,10 @@ static const struct sql_column api_region[R_NCOLUMNS] = {
 	[R_NAME] = SQL_INT("name_id", SQL_BIT(RK_A_FUNCTION)),
 };
 static const struct sql_column api_sample[S_NCOLUMNS] = {
-	[COL_TRACK] = SQL_INT("track_id", WHO | SQL_BIT(RK_A_FUNCTION)),
+	[COL_TRACK] = SQL_INT("track_id", SQL_ALWAYS),
 	[COL_START] = SQL_INT("timestamp", SQL_BIT(RK_A_START) | SQL_BIT(RK_A_DURATION)),
 	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+	[S_NAME] = SQL_INT("name_id", SQL_BIT(RK_A_FUNCTION)),
 };
 static const struct sql_column marker_region[R_NCOLUMNS] = {
 	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_R_NODE)),
@@ -47,6 +55,7 @@ static const struct sql_column marker_sample[S_NCOLUMNS] = {
 	[COL_START] = SQL_INT("timestamp",
 			      SQL_BIT(RK_R_START) | SQL_BIT(RK_R_DURATION) | SQL_BIT(RK_R_KIND)),
 	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+	[S_NAME] = SQL_INT("name_id", SQL_BIT(RK_R_NAME)),
 };
 
 /* The event's category as a name; RK_NONE if there is none. */
@@ -56,6 +65,15 @@ static int64_t category_of(struct sql_scan *s, const struct rk_sqlite_cursor *ev
 
 	if (!event || rk_sqlite_i64(event, EVENT_CATEGORY, &id) != RK_CELL_VALUE)
 		return RK_NONE;
+	if (s->dims[CATEGORIES].c || s->dims[CATEGORIES].n) {
+		int64_t name = rk_sql_resolve(s, CATEGORIES, id, CATEGORY_NAME);
+
+		if (name == RK_NONE)
+			name = rk_sql_resolve(s, CATEGORIES, id, CATEGORY_STRING);
+		if (name != RK_NONE)
+			return name;
+		id = rk_sql_resolve(s, CATEGORIES, id, CATEGORY_NAME_ID);
+	}
 	return rk_sql_resolve(s, STRINGS, id, 0);
 }
 
@@ -72,18 +90,35 @@ static bool category_begins(struct sql_scan *s, int64_t category, const char *pr
 
 static bool is_sample(const struct sql_scan *s)
 {
-	return s->part == 1; /* regions come first in both plans */
+	return s->part == SAMPLED;
+}
+
+static int64_t track_name(struct sql_scan *s)
+{
+	return rk_sql_resolve(s, TRACKS, rk_sql_cell(s, COL_TRACK), TRACK_NAME);
 }
 
 static int64_t name_of(struct sql_scan *s)
 {
 	int64_t id;
 
-	if (is_sample(s))
-		id = rk_sql_resolve(s, TRACKS, rk_sql_cell(s, COL_TRACK), TRACK_NAME);
-	else
+	if (is_sample(s)) {
+		id = rk_sql_cell(s, S_NAME);
+		if (id == RK_NONE)
+			id = track_name(s);
+	} else {
 		id = rk_sql_cell(s, R_NAME);
+	}
 	return rk_sql_resolve(s, STRINGS, id, 0);
+}
+
+/* Is it the time of streamed counters? */
+static bool is_streamed(struct sql_scan *s)
+{
+	int64_t name = is_sample(s) ? rk_sql_resolve(s, STRINGS, track_name(s), 0) : RK_NONE;
+
+	return name != RK_NONE &&
+	       !strcmp(rk_strtab_borrow(s->r->ctx->names, (uint32_t)name, NULL), "SPM");
 }
 
 static int api_row(struct sql_scan *s, size_t row)
@@ -91,7 +126,12 @@ static int api_row(struct sql_scan *s, size_t row)
 	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
 	int64_t category = category_of(s, event), stack = RK_NONE;
 
-	if (category_begins(s, category, "MARKER_"))
+	if (category_begins(s, category, "PC_SAMPLING")) {
+		((struct rocpd_scan *)s)->pc_samples++;
+		return 0;
+	}
+	if (category_begins(s, category, "MARKER_") || category_begins(s, category, "KFD_") ||
+	    is_streamed(s))
 		return 0;
 	rk_sql_put(s, RK_A_DOMAIN, row, category);
 	if (event && rk_sqlite_i64(event, EVENT_STACK, &stack) == RK_CELL_WRONG)
@@ -106,8 +146,8 @@ static int api_row(struct sql_scan *s, size_t row)
 }
 
 const struct sql_part rk_rocpd_calls[2] = {
-	{ "rocpd_region", api_region, R_NCOLUMNS, api_row, NULL, NULL },
-	{ "rocpd_sample", api_sample, S_NCOLUMNS, api_row, NULL, NULL },
+	[REGIONS] = { "rocpd_region", api_region, R_NCOLUMNS, api_row, NULL, NULL },
+	[SAMPLED] = { "rocpd_sample", api_sample, S_NCOLUMNS, api_row, NULL, NULL },
 };
 
 static int marker_row(struct sql_scan *s, size_t row)
@@ -115,13 +155,17 @@ static int marker_row(struct sql_scan *s, size_t row)
 	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
 	struct rk_bytes *text = &((struct rocpd_scan *)s)->text;
 	int64_t category = category_of(s, event);
-	bool sample = is_sample(s);
+	bool sample = is_sample(s), driver;
 	struct sql_span value;
 	size_t len;
 
-	if (!category_begins(s, category, "MARKER_"))
+	driver = category_begins(s, category, "KFD_");
+	if (!driver && !category_begins(s, category, "MARKER_"))
 		return 0;
-	/* the program's text is "message" in the event's JSON; the region's name is the function */
+	/*
+	 * the program's text is "message" in the event's JSON, and the region's name the function;
+	 * since ROCm 10.1 the text is the name
+	 */
 	if (rk_sql_wants(s, RK_R_NAME)) {
 		rk_bytes_clear(text);
 		if (!rk_sql_json_field(rk_sql_json(event, EVENT_EXTDATA), "message", &value) ||
@@ -134,7 +178,9 @@ static int marker_row(struct sql_scan *s, size_t row)
 					text->len ? (const char *)text->data : "", text->len);
 	}
 	/* marks are samples; their category is that of ranges too */
-	if (rk_sql_wants(s, RK_R_KIND)) {
+	if (driver) {
+		rk_sql_put_word(s, RK_R_KIND, row, "driver");
+	} else if (rk_sql_wants(s, RK_R_KIND)) {
 		const char *words = rk_strtab_borrow(s->r->ctx->names, (uint32_t)category, &len);
 		bool range = !sample && (rk_text_iprefix(words, len, "MARKER_CORE_RANGE_API") ||
 					 rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END));
@@ -147,9 +193,76 @@ static int marker_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
-const struct sql_part rk_rocpd_markers[2] = {
-	{ "rocpd_region", marker_region, R_NCOLUMNS, marker_row, NULL, NULL },
-	{ "rocpd_sample", marker_sample, S_NCOLUMNS, marker_row, NULL, NULL },
+/* Launches of graphs and events of queues, which are markers of the tool's own. */
+enum { L_GRAPH = COL_OWN, L_NCOLUMNS };
+enum { E_NAME_ID = COL_OWN, E_NAME, E_TYPE, E_OPERATION, E_NCOLUMNS };
+
+#define MARKER_WHO                                                                               \
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_R_NODE)),                                          \
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_R_PID)),                                           \
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_R_TID)),                                           \
+	[COL_TRACK] =                                                                            \
+		SQL_INT("track_id", SQL_BIT(RK_R_NODE) | SQL_BIT(RK_R_PID) | SQL_BIT(RK_R_TID)), \
+	[COL_START] = SQL_INT("start", SQL_BIT(RK_R_START) | SQL_BIT(RK_R_DURATION)),            \
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_R_DURATION))
+
+static const struct sql_column launch_columns[L_NCOLUMNS] = {
+	MARKER_WHO,
+	[L_GRAPH] = SQL_INT("graph_exec_id", SQL_BIT(RK_R_NAME) | SQL_BIT(RK_R_KIND)),
+};
+/* No release has this table yet: the name may be in any of these. */
+static const struct sql_column event_columns[E_NCOLUMNS] = {
+	MARKER_WHO,
+	[E_NAME_ID] = SQL_INT("name_id", SQL_BIT(RK_R_NAME) | SQL_BIT(RK_R_KIND)),
+	[E_NAME] = SQL_TEXT("name", SQL_BIT(RK_R_NAME)),
+	[E_TYPE] = SQL_TEXT("type", SQL_BIT(RK_R_NAME)),
+	[E_OPERATION] = SQL_INT("operation", SQL_BIT(RK_R_NAME)),
+};
+
+static int launch_row(struct sql_scan *s, size_t row)
+{
+	if (rk_sql_wants(s, RK_R_NAME)) {
+		char name[48];
+		int64_t graph = rk_sql_cell(s, L_GRAPH);
+
+		snprintf(name, sizeof(name), "graph %" PRId64, graph == RK_NONE ? 0 : graph);
+		rk_sql_put_word(s, RK_R_NAME, row, name);
+	}
+	rk_sql_put_word(s, RK_R_KIND, row, "graph");
+	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, COL_START, COL_END);
+	rk_rocpd_put_who(s, row, RK_R_NODE, RK_R_PID, RK_R_TID);
+	return 1;
+}
+
+static int hip_event_row(struct sql_scan *s, size_t row)
+{
+	if (rk_sql_wants(s, RK_R_NAME)) {
+		int64_t name = rk_sql_resolve(s, STRINGS, rk_sql_cell(s, E_NAME_ID), 0);
+		size_t len = 0;
+		const char *text = rk_sqlite_text(s->c, E_NAME, &len);
+
+		if (!text)
+			text = rk_sqlite_text(s->c, E_TYPE, &len);
+		if (name != RK_NONE)
+			rk_sql_put(s, RK_R_NAME, row, name);
+		else if (text)
+			rk_sql_put_text(s, RK_R_NAME, row, text, len);
+		else
+			rk_sql_put_word(s, RK_R_NAME, row,
+					rk_sql_cell(s, E_OPERATION) == 2 ? "HIP_EVENT_WAIT" :
+									   "HIP_EVENT_RECORD");
+	}
+	rk_sql_put_word(s, RK_R_KIND, row, "queue");
+	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, COL_START, COL_END);
+	rk_rocpd_put_who(s, row, RK_R_NODE, RK_R_PID, RK_R_TID);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_markers[4] = {
+	[REGIONS] = { "rocpd_region", marker_region, R_NCOLUMNS, marker_row, NULL, NULL },
+	[SAMPLED] = { "rocpd_sample", marker_sample, S_NCOLUMNS, marker_row, NULL, NULL },
+	[LAUNCHES] = { "rocpd_graph_launch", launch_columns, L_NCOLUMNS, launch_row, NULL, NULL },
+	[HIP_EVENTS] = { "rocpd_hip_event", event_columns, E_NCOLUMNS, hip_event_row, NULL, NULL },
 };
 
 enum { G_ID = COL_OWN, G_INDEX, G_TYPE, G_NAME, G_PRODUCT, G_EXTDATA, G_NCOLUMNS };

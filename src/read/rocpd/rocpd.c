@@ -3,10 +3,12 @@
  */
 #include "read/rocpd/rocpd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 
 /* ---- resolving ids ---- */
@@ -182,6 +184,10 @@ static void leave_set(struct sql_scan *s)
 	struct rocpd_scan *rs = (struct rocpd_scan *)s;
 
 	rk_rocpd_counters_leave(rs);
+	if (rs->pc_samples)
+		rk_diag_add(s->r->ctx->diag, "pc-sample", rk_instream_path(s->r->in), 0,
+			    rs->pc_samples, "PC samples in a database are not supported; skipped");
+	rs->pc_samples = 0;
 	rk_sqlite_cursor_close(rs->events.c);
 	rs->events = (struct rocpd_events){ 0 };
 	rk_bytes_release(&rs->text);
@@ -208,7 +214,7 @@ static const struct sql_dim_def dims[NDIMS] = {
 	[PROCESSES] = { "rocpd_info_process", 1, { ID, INT("pid") } },
 	[THREADS] = { "rocpd_info_thread", 1, { ID, INT("tid") } },
 	[AGENTS] = { "rocpd_info_agent", 1, { ID, INT("absolute_index") } },
-	[PMCS] = { "rocpd_info_pmc", 1, { ID, TEXT("name") } },
+	[PMCS] = { "rocpd_info_pmc", 3, { ID, TEXT("name"), INT("nid"), INT("agent_id") } },
 	[SYMBOLS] = { "rocpd_info_kernel_symbol",
 		      5,
 		      { ID, TEXT("kernel_name"), TEXT("display_name"), INT("arch_vgpr_count"),
@@ -217,6 +223,10 @@ static const struct sql_dim_def dims[NDIMS] = {
 		     7,
 		     { ID, INT("nid"), INT("pid"), INT("tid"), INT("agent_id"), INT("queue_id"),
 		       INT("stream_id"), INT("name_id") } },
+	[CATEGORIES] = { "rocpd_info_category",
+			 3,
+			 { ID, TEXT("name"), TEXT("string"), INT("name_id") } },
+	[SAMPLES] = { "rocpd_sample", 1, { ID, INT("timestamp") } },
 };
 
 _Static_assert((int)NDIMS <= (int)SQL_MAX_DIMS, "room for every dim");
@@ -229,16 +239,81 @@ static const struct sql_plan plans[] = {
 	  .parts = rk_rocpd_calls,
 	  .nparts = 2,
 	  .gives = SQL_BIT(RK_A_DOMAIN) | SQL_BIT(RK_A_CORRELATION) },
-	{ .table = RK_MARKERS, .parts = rk_rocpd_markers, .nparts = 2, .needs = { "rocpd_event" } },
+	{ .table = RK_MARKERS, .parts = rk_rocpd_markers, .nparts = 4, .needs = { "rocpd_event" } },
 	{ .table = RK_COUNTERS,
 	  .gives = SQL_BIT(RK_N_DISPATCH) | SQL_BIT(RK_N_NAME) | SQL_BIT(RK_N_COUNTER) |
-		   SQL_BIT(RK_N_VALUE) | SQL_BIT(RK_N_DEVICE) | SQL_BIT(RK_N_PID) |
-		   SQL_BIT(RK_N_NODE),
+		   SQL_BIT(RK_N_VALUE) | SQL_BIT(RK_N_DEVICE) | SQL_BIT(RK_N_PASS) |
+		   SQL_BIT(RK_N_PID) | SQL_BIT(RK_N_NODE),
 	  .needs = { "rocpd_pmc_event", "rocpd_kernel_dispatch" },
 	  .fill = rk_rocpd_counters_fill },
+	{ .table = RK_SAMPLES,
+	  .parts = rk_rocpd_samples,
+	  .nparts = 1,
+	  .gives = SQL_BIT(RK_S_TIME),
+	  .needs = { "rocpd_sample" } },
 	{ .table = RK_AGENTS, .parts = rk_rocpd_agents, .nparts = 1 },
 	{ .table = RK_PROCESSES, .parts = rk_rocpd_processes, .nparts = 1 },
 };
+
+/* The newest schema whose tables are known here. */
+enum { NEWEST_MAJOR = 3, NEWEST_MINOR = 0, NEWEST_PATCH = 5 };
+
+/* "3", "3.0" or "3.0.4": is it known? */
+static bool is_known(const char *text, size_t len)
+{
+	uint64_t parts[3] = { 0 };
+
+	for (unsigned i = 0; i < 3 && len; i++) {
+		const char *dot = memchr(text, '.', len);
+		size_t n = dot ? (size_t)(dot - text) : len;
+
+		if (rk_num_u64(text, n, &parts[i]) != RK_NUM_OK)
+			return false;
+		text += dot ? n + 1 : n;
+		len -= dot ? n + 1 : n;
+	}
+	return !len && parts[0] == NEWEST_MAJOR && parts[1] == NEWEST_MINOR &&
+	       parts[2] <= NEWEST_PATCH;
+}
+
+/* Notes a schema that is not known; the file is read all the same, by its tables and columns. */
+static int check_version(struct sql_reader *r, struct rk_error *err)
+{
+	static const struct rk_sqlite_column columns[] = { TEXT("tag"), TEXT("value") };
+
+	for (size_t i = 0; i < r->nsets; i++) {
+		const struct rk_sqlite_table *t = rk_sql_table(r, "rocpd_metadata", r->suffixes[i]);
+		struct rk_sqlite_cursor *c = NULL;
+		struct rk_error cause = { 0 };
+		int rc = 0;
+
+		if (t)
+			rc = rk_sqlite_cursor_open(r->db, t, columns, 2, RK_SQLITE_STORED, &c,
+						   &cause);
+		while (c && rc >= 0 && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
+			char tag[32] = "", message[128];
+			size_t len = 0;
+			const char *text = rk_sqlite_text(c, 0, &len);
+
+			if (text && len < sizeof(tag))
+				memcpy(tag, text, len); /* the next call may move it */
+			if (strcmp(tag, "schema_version") != 0 ||
+			    !(text = rk_sqlite_text(c, 1, &len)) || is_known(text, len))
+				continue;
+			snprintf(message, sizeof(message),
+				 "schema version '%.*s' is not known; known tables and columns are "
+				 "read",
+				 (int)rk_min(len, 32), text);
+			rk_diag_most(r->ctx->diag, "schema-version", rk_instream_path(r->in), 0, 1,
+				     message);
+		}
+		rk_sqlite_cursor_close(c);
+		rc = rk_sql_damage(r, &cause, rc < 0 ? rc : 0, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
 
 static const struct sql_format format = {
 	.source = "rocpd",
@@ -252,6 +327,7 @@ static const struct sql_format format = {
 	.ndims = NDIMS,
 	.scan_bytes = sizeof(struct rocpd_scan),
 	.find_sets = find_sets,
+	.opened = check_version,
 	.leave = leave_set,
 };
 

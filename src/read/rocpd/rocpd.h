@@ -1,8 +1,10 @@
 /*
  * rocpd.h - the SQLite databases that rocprofv3 writes since ROCm 7.0.
  *
- * Provides kernels, memcpy, memalloc, api, markers, counters, agents and processes, if the file has
- * a table for them. Warnings: those of read/sql/sql.h, "counter-without-dispatch", "spm-sample".
+ * Provides kernels, memcpy, memalloc, api, markers, counters, samples, agents and processes, if the
+ * file has a table for them. Tables and columns are those that the file has, whatever version it
+ * claims: branches of the tool gave the same number to different schemas. Warnings: those of
+ * read/sql/sql.h, "counter-without-dispatch", "pc-sample", "schema-version".
  */
 #ifndef RK_ROCPD_H
 #define RK_ROCPD_H
@@ -10,8 +12,22 @@
 #include "read/sql/sql.h"
 
 /* Dims (see read/sql/sql.h). */
-enum { STRINGS, NODES, PROCESSES, THREADS, AGENTS, PMCS, SYMBOLS, TRACKS, NDIMS };
+enum {
+	STRINGS,
+	NODES,
+	PROCESSES,
+	THREADS,
+	AGENTS,
+	PMCS,
+	SYMBOLS,
+	TRACKS,
+	CATEGORIES, /* schema 4; before that, strings */
+	SAMPLES,
+	NDIMS
+};
 /* Values of dims with more than one value. */
+enum { PMC_NAME, PMC_NID, PMC_AGENT };
+enum { CATEGORY_NAME, CATEGORY_STRING, CATEGORY_NAME_ID };
 enum { SYMBOL_NAME, SYMBOL_DISPLAY, SYMBOL_VGPR, SYMBOL_ACCUM, SYMBOL_SGPR };
 enum { TRACK_NID, TRACK_PID, TRACK_TID, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_NAME };
 
@@ -46,10 +62,12 @@ struct rocpd_scan {
 	struct rocpd_events events;
 	struct rk_bytes text; /* scratch */
 	struct rocpd_counters *counters;
+	uint64_t pc_samples; /* rows that were skipped */
 };
 
 extern const struct sql_part rk_rocpd_kernels[1], rk_rocpd_copies[1], rk_rocpd_allocs[1],
-	rk_rocpd_calls[2], rk_rocpd_markers[2], rk_rocpd_agents[1], rk_rocpd_processes[1];
+	rk_rocpd_calls[2], rk_rocpd_markers[4], rk_rocpd_agents[1], rk_rocpd_processes[1],
+	rk_rocpd_samples[1];
 
 /* The plan of the counters table. */
 int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err);

@@ -289,7 +289,7 @@ static const struct chrome_format format = {
 			     B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) | B(RK_K_COLLECTIVE) |
 			     B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ)),
 		   [RK_MEMCPY] = ~(B(RK_C_BYTES) | B(RK_C_SRC) | B(RK_C_DST) | B(RK_C_NODE) |
-				   B(RK_C_RANK)),
+				   B(RK_C_RANK) | B(RK_C_GRAPH) | B(RK_C_GRAPH_NODE)),
 		   [RK_API] = ~(B(RK_A_NODE) | B(RK_A_RANK)),
 		   [RK_MARKERS] = ~(B(RK_R_NODE) | B(RK_R_RANK)) },
 	.table_of = table_of,

@@ -1,7 +1,7 @@
 /*
  * csv.c - the CSV files that rocprofv3 and `rocpd convert` write.
  *
- * Columns are matched by name, ignoring case, so one list works for ROCm 6.2 to 10.0 and both
+ * Columns are matched by name, ignoring case, so one list works for ROCm 6.2 to 10.1 and both
  * dialects of `rocpd convert` (with a Guid first; title-cased names). Unwanted columns that cannot
  * contain commas are bound as SKIP, which is faster than an unknown column.
  */
@@ -32,8 +32,6 @@ static const struct rk_csv_bind skipped[] = {
 	{ "Kind", RK_CELL_SKIP, 0 },
 	{ "Kernel_Id", RK_CELL_SKIP, 0 },
 	{ "Duration", RK_CELL_SKIP, 0 },
-	{ "Graph_Exec_Id", RK_CELL_SKIP, 0 },
-	{ "Graph_Node_Id", RK_CELL_SKIP, 0 },
 	{ "Replay_Pass", RK_CELL_SKIP, 0 },
 	{ "Pid", RK_CELL_SKIP, 0 },
 	{ 0 },
@@ -59,6 +57,8 @@ static const struct rk_csv_bind dispatch[] = {
 };
 
 static const struct rk_csv_bind kernel_trace[] = {
+	{ "Graph_Exec_Id", RK_CELL_I64, RK_K_GRAPH },
+	{ "Graph_Node_Id", RK_CELL_I64, RK_K_GRAPH_NODE },
 	{ "Private_Segment_Size", RK_CELL_I32, RK_K_SCRATCH },
 	{ "Group_Segment_Size", RK_CELL_I32, RK_K_SHARED_MEM },
 	{ "Workgroup_Size_X", RK_CELL_I32, RK_K_BLOCK_X },
@@ -81,6 +81,7 @@ static const struct rk_csv_bind counter_values[] = {
 	{ "Kernel_Name", RK_CELL_STR, RK_N_NAME },
 	{ "Counter_Name", RK_CELL_STR, RK_N_COUNTER },
 	{ "Counter_Value", RK_CELL_F64, RK_N_VALUE },
+	{ "Replay_Pass", RK_CELL_I64, RK_N_PASS },
 	{ "Agent_Id", RK_CELL_AGENT, RK_N_DEVICE },
 	{ "Process_Id", RK_CELL_I64, RK_N_PID },
 	{ "Correlation_Id", RK_CELL_SKIP, 0 },
@@ -117,6 +118,27 @@ static const struct rk_csv_bind api_markers[] = {
 	{ "End_Timestamp", RK_CELL_TIME, RK_R_DURATION },
 	{ .more = skipped },
 };
+static const struct rk_csv_bind streamed[] = {
+	{ "Timestamp", RK_CELL_TIME, RK_S_TIME },     { "Counter_Name", RK_CELL_STR, RK_S_METRIC },
+	{ "Counter_Value", RK_CELL_F64, RK_S_VALUE }, { "Agent_Id", RK_CELL_AGENT, RK_S_DEVICE },
+	{ "Kernel_Name", RK_CELL_SKIP_TEXT, 0 },      { .more = skipped },
+};
+static const struct rk_csv_bind graph_launches[] = {
+	{ "Kind", RK_CELL_STR, RK_R_KIND }, /* until rk_v3_finish_launches */
+	{ "Graph_Exec_Id", RK_CELL_STR, RK_R_NAME },
+	{ "Thread_Id", RK_CELL_I64, RK_R_TID },
+	{ "Start_Timestamp", RK_CELL_TIME, RK_R_START },
+	{ "End_Timestamp", RK_CELL_TIME, RK_R_DURATION },
+	{ .more = skipped },
+};
+static const struct rk_csv_bind hip_events[] = {
+	{ "Kind", RK_CELL_STR, RK_R_KIND }, /* until rk_v3_finish_events */
+	{ "Operation", RK_CELL_STR, RK_R_NAME },
+	{ "Thread_Id", RK_CELL_I64, RK_R_TID },
+	{ "Start_Timestamp", RK_CELL_TIME, RK_R_START },
+	{ "End_Timestamp", RK_CELL_TIME, RK_R_DURATION },
+	{ .more = skipped },
+};
 static const struct rk_csv_bind memory_copy[] = {
 	{ "Direction", RK_CELL_STR, RK_C_DIRECTION },
 	{ "Stream_Id", RK_CELL_I64, RK_C_STREAM },
@@ -128,6 +150,8 @@ static const struct rk_csv_bind memory_copy[] = {
 	{ "Start_Timestamp", RK_CELL_TIME, RK_C_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_C_DURATION },
 	{ "Size", RK_CELL_I64, RK_C_BYTES },
+	{ "Graph_Exec_Id", RK_CELL_I64, RK_C_GRAPH },
+	{ "Graph_Node_Id", RK_CELL_I64, RK_C_GRAPH_NODE },
 	{ .more = skipped },
 };
 /* Used for memory_allocation_trace and scratch_memory_trace. */
@@ -240,6 +264,22 @@ static uint64_t agent_needs(uint64_t want)
 }
 
 static const struct v3_kind kinds[] = {
+	{ .name = "spm_counter_collection_trace",
+	  .must = { "Counter_Name", "Counter_Value", "Timestamp" },
+	  .must_not = { "Start_Timestamp" },
+	  .free_header = "Kernel_Name",
+	  .tables = { { RK_SAMPLES, streamed, NULL, rk_v3_finish_streamed } },
+	  .ntables = 1 },
+	{ .name = "graph_launch_trace",
+	  .must = { "Kind", "Graph_Exec_Id", "Kernel_Dispatch_Count", "Start_Timestamp",
+		    "End_Timestamp" },
+	  .tables = { { RK_MARKERS, graph_launches, NULL, rk_v3_finish_launches, BIT(RK_R_START) } },
+	  .ntables = 1 },
+	{ .name = "hip_event_trace",
+	  .must = { "Kind", "Operation", "Event_Handle", "Source_Queue_Id", "Start_Timestamp",
+		    "End_Timestamp" },
+	  .tables = { { RK_MARKERS, hip_events, NULL, rk_v3_finish_events, BIT(RK_R_START) } },
+	  .ntables = 1 },
 	{ .name = "kernel_trace",
 	  .must = { "Kind", "Kernel_Name", "Start_Timestamp", "End_Timestamp", "Agent_Id" },
 	  .must_not = { "Counter_Name" },
@@ -252,10 +292,11 @@ static const struct v3_kind kinds[] = {
 	  .tables = { { RK_COUNTERS, counter_values, NULL, rk_v3_finish_counters },
 		      { RK_KERNELS, counter_dispatches, dispatch_needs, rk_v3_finish_dispatches } },
 	  .ntables = 2 },
+	/* streamed too, without times */
 	{ .name = "streaming_performance_monitor",
 	  .must = { "Dispatch_Id", "Counter_Name", "Counter_Value" },
 	  .must_not = { "Kernel_Name" },
-	  .tables = { { RK_COUNTERS, counter_values, NULL, rk_v3_finish_counters } },
+	  .tables = { { RK_SAMPLES, streamed, NULL, rk_v3_finish_streamed } },
 	  .ntables = 1 },
 	{ .name = "api_trace",
 	  .must = { "Domain", "Function", "Process_Id", "Thread_Id", "Start_Timestamp",
@@ -646,7 +687,7 @@ static int v3_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 
 const struct rk_reader_ops rk_reader_rocprofv3_csv = {
 	.name = "rocprofv3-csv",
-	.help = "CSV files of rocprofv3 and rocpd convert, ROCm 6.2 to 10.0",
+	.help = "CSV files of rocprofv3 and rocpd convert, ROCm 6.2 to 10.1",
 	.probe = v3_probe,
 	.open = v3_open,
 	.scan = v3_scan,

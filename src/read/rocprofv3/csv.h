@@ -46,6 +46,9 @@ bool rk_v3_has_any(const struct rk_csv_header *h, const char *const *names, size
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_counters(void *scan, struct rk_builder *b, struct rk_error *err);
+int rk_v3_finish_streamed(void *scan, struct rk_builder *b, struct rk_error *err);
+int rk_v3_finish_launches(void *scan, struct rk_builder *b, struct rk_error *err);
+int rk_v3_finish_events(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err);

@@ -5,6 +5,7 @@
  */
 #include "read/rocprofv3/csv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -174,12 +175,37 @@ int rk_v3_finish_counters(void *scan, struct rk_builder *b, struct rk_error *err
 	return 0;
 }
 
+int rk_v3_finish_streamed(void *scan, struct rk_builder *b, struct rk_error *err)
+{
+	(void)err;
+	number_agents(scan, b, RK_S_DEVICE);
+	return 0;
+}
+
+/* Graph 0 means that no graph launched it. */
+static int no_graph(struct rk_builder *b, unsigned graph, unsigned node, struct rk_error *err)
+{
+	const int64_t *id = b->data[graph];
+	int rc = 0;
+
+	for (size_t i = 0; id && rc == 0 && i < b->nrows; i++) {
+		if (id[i])
+			continue;
+		rc = make_null(b, graph, i, err);
+		if (rc == 0 && b->data[node])
+			rc = make_null(b, node, i, err);
+	}
+	return rc;
+}
+
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_v3_scan *s = scan;
 	int rc = durations(s, b, RK_K_START, RK_K_DURATION, err);
 
 	number_agents(s, b, RK_K_DEVICE);
+	if (rc == 0)
+		rc = no_graph(b, RK_K_GRAPH, RK_K_GRAPH_NODE, err);
 	for (unsigned i = 0; rc == 0 && i < 3; i++)
 		if (s->want >> (RK_K_GRID_X + i) & 1)
 			rc = grid(b, RK_K_GRID_X + i, RK_K_ITEMS_X + i, RK_K_BLOCK_X + i, err);
@@ -269,6 +295,39 @@ int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
+/* All rows are of one kind; the column still has that of the file. */
+static int one_kind(struct rk_v3_scan *s, struct rk_builder *b, const char *word,
+		    struct rk_error *err)
+{
+	uint32_t id;
+	int rc = rk_strtab_adds(s->ctx->names, word, &id, err);
+
+	if (rc < 0 || (rc = durations(s, b, RK_R_START, RK_R_DURATION, err)) < 0)
+		return rc;
+	return constant(s, b, RK_R_KIND, id, err);
+}
+
+int rk_v3_finish_launches(void *scan, struct rk_builder *b, struct rk_error *err)
+{
+	struct rk_v3_scan *s = scan;
+	uint32_t *name = b->data[RK_R_NAME];
+	int rc = one_kind(s, b, "graph", err);
+
+	for (size_t i = 0; name && rc == 0 && i < b->nrows; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "graph %.40s",
+			 rk_strtab_borrow(s->ctx->names, name[i], NULL));
+		rc = rk_strtab_adds(s->ctx->names, text, &name[i], err);
+	}
+	return rc;
+}
+
+int rk_v3_finish_events(void *scan, struct rk_builder *b, struct rk_error *err)
+{
+	return one_kind(scan, b, "queue", err);
+}
+
 int rk_v3_full_direction(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
 {
 	struct rk_bytes name;
@@ -297,6 +356,8 @@ int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 
 	number_agents(s, b, RK_C_SRC);
 	number_agents(s, b, RK_C_DST);
+	if (rc == 0)
+		rc = no_graph(b, RK_C_GRAPH, RK_C_GRAPH_NODE, err);
 	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
 		rc = rk_v3_full_direction(s->ctx, &direction[i], err);
 	return rc;

@@ -574,7 +574,7 @@ const struct v3j_table rk_v3j_tables[] = {
 	KERNELS(V3J_DISPATCHES, kernel_fields),
 	{
 		.table = RK_MEMCPY,
-		.gives = ~B(RK_C_RANK),
+		.gives = ~(B(RK_C_RANK) | B(RK_C_GRAPH) | B(RK_C_GRAPH_NODE)),
 		.parts = V3J_BIT(V3J_COPIES),
 		.names = NAMES,
 		.strings = V3J_NEED_OPERATIONS,

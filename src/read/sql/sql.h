@@ -73,7 +73,7 @@ struct sql_plan {
 	int (*fill)(struct sql_scan *s, struct rk_error *err);
 };
 
-enum { SQL_DIM_WIDTH = 9, SQL_MAX_DIMS = 8 };
+enum { SQL_DIM_WIDTH = 9, SQL_MAX_DIMS = 10 };
 
 /* A table of ids: the key, and the values of its row. Texts become name ids. */
 struct sql_dim_def {
