@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -63,7 +64,6 @@ int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, u
 int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
 		       struct rk_error *err)
 {
-	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
 	const char *name = rk_strtab_borrow(ctx->names, id, NULL);
 	unsigned column = 0;
 	size_t at = 0;
@@ -71,9 +71,6 @@ int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint3
 
 	if (!*name || next_feed(set, id, &at))
 		return 0;
-	for (unsigned f = 0; f < kernels->nfields; f++)
-		if (!strcmp(kernels->fields[f].name, name))
-			return 0;
 	if (set->n == COLLECT_MAX) {
 		set->more = true;
 		return 0;
@@ -236,6 +233,55 @@ static uint32_t masks_of(const struct rk_counter_column *c)
 	return c->sum ? (c->parts + MASK_BITS - 1) / MASK_BITS : 0;
 }
 
+static bool is_taken(const struct rk_counter_set *set, const struct rk_context *ctx,
+		     const char *name, size_t except)
+{
+	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
+
+	/* some readers of our files ignore case */
+	for (unsigned f = 0; f < kernels->nfields; f++)
+		if (!strcasecmp(kernels->fields[f].name, name))
+			return true;
+	for (size_t i = 0; except != SIZE_MAX && i < set->n; i++)
+		if (i != except &&
+		    !strcmp(rk_strtab_borrow(ctx->names, set->columns[i].name, NULL), name))
+			return true;
+	return false;
+}
+
+/* The name of a column: that of its counter, or "counter_..." if kernels has such a column. */
+static int column_name(const struct rk_counter_set *set, struct rk_context *ctx, size_t column,
+		       const char **ret, struct rk_error *err)
+{
+	const char *name = rk_strtab_borrow(ctx->names, set->columns[column].name, NULL);
+	char *other = NULL, *message;
+	uint32_t id = set->columns[column].name;
+	int rc = 0;
+
+	*ret = name;
+	if (!is_taken(set, ctx, name, SIZE_MAX))
+		return 0;
+	do {
+		char *longer = rk_strf("counter_%s", other ? other : name);
+
+		rk_free(other);
+		other = longer;
+	} while (other && is_taken(set, ctx, other, column));
+	if (other)
+		rc = rk_strtab_adds(ctx->names, other, &id, err);
+	message =
+		rk_strf("counter '%s' is in column '%s', because kernels has a column of its name",
+			name, other ? other : "");
+	if (!other || !message)
+		rc = rk_fail_nomem(err);
+	else if (rc == 0)
+		rk_diag_most(ctx->diag, "counter-renamed", "", 0, 1, message);
+	*ret = rk_strtab_borrow(ctx->names, id, NULL);
+	rk_free(other);
+	rk_free(message);
+	return rc;
+}
+
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
@@ -255,10 +301,15 @@ int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, st
 	if (!set->fields)
 		return rk_fail_nomem(err);
 	memcpy(set->fields, kernels->fields, kernels->nfields * sizeof(*set->fields));
-	for (size_t i = 0; i < set->n; i++)
-		set->fields[kernels->nfields + i] =
-			(struct rk_field){ rk_strtab_borrow(ctx->names, set->columns[i].name, NULL),
-					   RK_F64, set->columns[i].pass };
+	for (size_t i = 0; i < set->n; i++) {
+		struct rk_field *f = &set->fields[kernels->nfields + i];
+
+		rc = column_name(set, ctx, i, &f->name, err);
+		if (rc < 0)
+			return rc;
+		f->type = RK_F64;
+		f->pass = set->columns[i].pass;
+	}
 	set->schema = *kernels;
 	set->schema.fields = set->fields;
 	set->schema.nfields += (unsigned)set->n;

@@ -36,7 +36,7 @@ struct rk_counter_set {
 	struct rk_schema schema;
 };
 
-/* Adds a column for a name, unless it exists or kernels has a column of that name. */
+/* Adds a column for a name, unless it exists. */
 int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
 		       struct rk_error *err);
 /* Adds a column without names; adds a name that feeds a column. */
@@ -51,8 +51,9 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at);
 /*
  * Call after the last column: creates set->schema. If there are more than RK_JOIN_MAX_COUNTERS
- * columns, instances ("X[3]") are dropped first, all of one X or none. Names are borrowed from
- * ctx->names.
+ * columns, instances ("X[3]") are dropped first, all of one X or none. A counter that is named like
+ * a column of kernels has "counter_" before its name there, with the warning "counter-renamed".
+ * Names are borrowed from ctx->names.
  */
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);
