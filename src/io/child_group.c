@@ -59,7 +59,10 @@ bool rk_child_group_runs(pid_t group)
 
 /* ---- a process that crashed and does not end ---- */
 
-/* A handler's mask has its own signal and few others; threads that block signals block many. */
+/*
+ * A handler's mask has its own signal and few others; threads that block signals block many. Those of
+ * Julia block six, SIGABRT among them, because one thread waits for them: then SIGINT is one, too.
+ */
 enum { HANDLER_SIGNALS = 8, THREADS_MAX = 4096 };
 
 int rk_child_in_handler(const char *task)
@@ -83,7 +86,7 @@ int rk_child_in_handler(const char *task)
 	if (mask)
 		snprintf(hex, sizeof(hex), "0x%.16s", mask + 9);
 	if (rk_num_u64(hex, strlen(hex), &blocked) != RK_NUM_OK ||
-	    __builtin_popcountll(blocked) > HANDLER_SIGNALS)
+	    __builtin_popcountll(blocked) > HANDLER_SIGNALS || blocked >> (SIGINT - 1) & 1)
 		return 0;
 	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
 		if (blocked >> (fatal[i] - 1) & 1)
