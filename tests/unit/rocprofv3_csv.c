@@ -472,6 +472,14 @@ TEST(agents_of_agent_info)
 		"simd_per_cu=4|waves_per_cu=32\n");
 }
 
+TEST(agent_info_with_agents_of_its_own_is_read_once)
+{
+	reads_as("1_agent_info.csv",
+		 "\"Node_Id\",\"Agent_Type\",\"Cu_Count\",\"Simd_Count\",\"Name\",\"Agent_Id\"\n"
+		 "4,\"GPU\",304,1216,\"gfx942\",\"GPU 0\"\n",
+		 RK_AGENTS, "device_id=4|type=GPU|name=gfx942|gfx=gfx942|cu_count=304\n");
+}
+
 #define STATS_HEADER                                                                     \
 	"\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\"," \
 	"\"MaxNs\",\"StdDev\"\n"

@@ -604,7 +604,8 @@ static int v3_open(const struct rk_reader_ops *ops, struct rk_instream *in, stru
 					      len - r->header.bytes, rk_instream_path(in));
 		rc = rk_strtab_adds(ctx->names, r->base.stats_of, &r->scan.stats_of_id, err);
 	}
-	if (rc == 0 && r->kind &&
+	/* agent_info.csv itself would read itself again and again */
+	if (rc == 0 && r->kind && r->kind->tables[0].table != RK_AGENTS &&
 	    agents_by_type(&r->header, (const char *)head + r->header.bytes, len - r->header.bytes))
 		rc = read_agents(r, ops, rk_instream_path(in), err);
 out:
