@@ -303,7 +303,8 @@ static int find_release(const struct headed *r, struct rk_error *err)
 	len -= r->header.bytes;
 	if (memchr(row, '\n', len))
 		len = (size_t)((const char *)memchr(row, '\n', len) - row);
-	if (rk_csv_split(row, len, cells, CELLS_MAX) != r->header.ncols)
+	if (r->header.ncols > CELLS_MAX ||
+	    rk_csv_split(row, len, cells, CELLS_MAX) != r->header.ncols)
 		return 0;
 	return release_of(cells[column]);
 }

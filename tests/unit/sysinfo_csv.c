@@ -142,3 +142,26 @@ TEST(sysinfo_in_want_of_memory_fails_cleanly)
 	CHECK(got != NULL);
 	world_close(&w);
 }
+
+TEST(sysinfo_with_more_columns_than_any_has_no_release)
+{
+	struct rk_reader *r = NULL;
+	struct rk_bytes text;
+	struct world w;
+
+	world_open(&w, 1);
+	rk_bytes_init(&text, 1 << 16);
+	rk_bytes_puts(&text, "workload_name,ip_blocks,gpu_arch");
+	for (unsigned i = 3; i < 128; i++)
+		rk_bytes_printf(&text, ",c%u", i);
+	rk_bytes_puts(&text, ",rocm_version\nw,SQ,gfx942");
+	for (unsigned i = 3; i < 128; i++)
+		rk_bytes_puts(&text, ",1");
+	rk_bytes_puts(&text, ",7.1.0\n");
+	CHECK(world_text(&w, "sysinfo.csv", rk_bytes_str(&text)) != NULL);
+	CHECK_I64(rk_reader_open(w.path, &w.ctx, &r, &w.err), 0);
+	CHECK_I64(r ? r->release : -1, 0);
+	rk_reader_close(r);
+	rk_bytes_release(&text);
+	world_close(&w);
+}
