@@ -337,7 +337,7 @@ static const struct sql_part kernel_parts[] = {
 
 static const struct sql_column copy_columns[O_NCOLUMNS] = {
 	[O_ID] = SQL_INT("id", SQL_BIT(RK_C_BYTES) | SQL_BIT(RK_C_CORRELATION) | SQL_BIT(RK_C_PID) |
-				       SQL_BIT(RK_C_TID)),
+				       SQL_BIT(RK_C_TID) | SQL_BIT(RK_C_DIRECTION) | COPY_ENDS),
 	[O_DEVICE] = SQL_INT("gpuId", COPY_ENDS),
 	[O_QUEUE] = SQL_INT("queueId", SQL_BIT(RK_C_STREAM)),
 	[O_START] = SQL_INT("start", SQL_BIT(RK_C_START) | SQL_BIT(RK_C_DURATION)),

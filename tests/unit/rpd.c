@@ -106,6 +106,22 @@ TEST(rpd_copies_have_a_size_where_one_was_recorded)
 	fixture_end(&f);
 }
 
+TEST(rpd_direction_of_a_copy_is_that_of_its_call_whatever_else_is_read)
+{
+	struct fixture f;
+
+	fixture_begin(&f);
+	fixture_sql(&f,
+		    "%s;%s;%s;UPDATE rocpd_string SET string='Memcpy' WHERE id=5;"
+		    "DELETE FROM rocpd_op WHERE opType_id<>5",
+		    strings, ops, calls);
+	fixture_close(&f);
+	dumps(&f, RK_MEMCPY, SQL_BIT(RK_C_DIRECTION),
+	      "direction=MEMORY_COPY_HOST_TO_DEVICE\ndirection=MEMORY_COPY_HOST_TO_DEVICE\n");
+	dumps(&f, RK_MEMCPY, SQL_BIT(RK_C_DST), "dst_device=2\ndst_device=2\n");
+	fixture_end(&f);
+}
+
 TEST(rpd_copy_of_a_call_with_several_parts_has_no_size)
 {
 	struct fixture f;
