@@ -610,11 +610,14 @@ static const struct node *parse_local(struct parser *p)
 	const struct node *function, *entity;
 	int64_t num = -1;
 
+	if (++p->depth > DEMANGLE_MAX_DEPTH)
+		return NULL;
 	p->s++;
 	function = parse_encoding(p);
 	if (!function || !take(p, "E"))
 		return NULL;
 	if (take(p, "s")) {
+		p->depth--;
 		entity = make_word(p, NAME, "string literal", NULL);
 		return parse_discriminator(p) ? make_both(p, LOCAL, function, entity) : NULL;
 	}
@@ -630,6 +633,7 @@ static const struct node *parse_local(struct parser *p)
 			n->num = num + 1;
 		entity = n;
 	}
+	p->depth--;
 	return make_both(p, LOCAL, function, entity);
 }
 

@@ -471,10 +471,11 @@ static void print_binary(struct printer *p, const struct node *n)
 /* Those of a member function, the inner ones first. */
 static void print_qualifiers(struct printer *p, const struct node *n)
 {
-	if (n->kind != THIS)
+	if (n->kind != THIS || !enter(p))
 		return;
 	print_qualifiers(p, n->a);
 	print_qualifier(p, n);
+	p->depth--;
 }
 
 /* A function: result, name, arguments, qualifiers. */

@@ -198,6 +198,34 @@ TEST(what_is_no_mangled_name_is_refused)
 	rk_bytes_release(&out);
 }
 
+/* "_Z", `before`, `part` n times, `after`: is it shown? */
+static bool repeats(const char *before, const char *part, unsigned n, const char *after)
+{
+	struct rk_bytes name, out;
+	bool ok;
+
+	rk_bytes_init(&name, 1 << 20);
+	rk_bytes_init(&out, 1 << 20);
+	rk_bytes_printf(&name, "_Z%s", before);
+	while (n--)
+		rk_bytes_puts(&name, part);
+	rk_bytes_puts(&name, after);
+	ok = rk_demangle(rk_bytes_str(&name), &out);
+	rk_bytes_release(&name);
+	rk_bytes_release(&out);
+	return ok;
+}
+
+TEST(parts_in_each_other_and_qualifiers_are_not_followed_without_end)
+{
+	CHECK(repeats("", "Z1aE", 300, "1b"));
+	CHECK(!repeats("", "Z1aE", 500, "1b"));
+	CHECK(!repeats("", "Z1aE", 8000, "1b"));
+	CHECK(repeats("N", "K", 300, "1aEv"));
+	CHECK(!repeats("N", "K", 1000, "1aEv"));
+	CHECK(!repeats("N", "K", 32000, "1aEv"));
+}
+
 TEST(a_buffer_that_is_too_small_is_left_as_it_was)
 {
 	struct rk_bytes out;
