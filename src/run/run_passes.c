@@ -263,7 +263,7 @@ struct pairing {
 	uint64_t joined;
 };
 
-enum { NOTHING = UINT32_MAX };
+#define NOTHING UINT32_MAX
 
 /* *ret is NULL if there are too many kinds. */
 static int kind_of(struct pairing *p, const double *row, struct kind **ret, struct rk_error *err)
