@@ -427,6 +427,14 @@ static int by_counter_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* The program whose passes the last rows are from. */
+static int64_t program_of(void *run)
+{
+	const struct rk_run *r = run;
+
+	return (int64_t)r->found[r->scanned].program_hash;
+}
+
 static int make_counters(struct work *w, bool any, struct rk_error *err)
 {
 	struct rk_report *r = w->r;
@@ -439,7 +447,8 @@ static int make_counters(struct work *w, bool any, struct rk_error *err)
 				 bit(RK_N_COUNTER) | bit(RK_N_VALUE) | bit(RK_N_PASS), &src, err);
 		if (rc < 0)
 			return rc;
-		rc = rk_agg_counters(src, &w->counters, &n, &w->rows[RK_COUNTERS], err);
+		rc = rk_agg_counters(src, program_of, w->run, &w->counters, &n,
+				     &w->rows[RK_COUNTERS], err);
 		rk_source_close(src);
 		if (rc < 0)
 			return rc;

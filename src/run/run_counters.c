@@ -106,36 +106,53 @@ int rk_run_again_name(struct rk_run *run, uint32_t name, int pass, uint32_t *ret
 	return rc;
 }
 
+/*
+ * Marks the counters of f that an earlier pass of the same program has, too. Accumulators of
+ * different level counters have the same name, but other values.
+ */
+static void mark_again(const struct rk_run *run, size_t at)
+{
+	struct rk_found *f = &run->found[at];
+
+	for (size_t i = 0; i < at; i++) {
+		const struct rk_found *o = &run->found[i];
+
+		if (!o->ncounters || o->program_hash != f->program_hash ||
+		    strcmp(o->program, f->program) != 0)
+			continue;
+		for (size_t k = 0; k < f->ncounters; k++) {
+			const char *name = rk_strtab_borrow(run->ctx.names, f->counters[k], NULL);
+
+			if (f->passes[k] < 0 || strcmp(name, RK_LEVEL_ACCUMULATOR) == 0)
+				continue;
+			for (size_t j = 0; !f->again[k] && j < o->ncounters; j++)
+				f->again[k] = o->counters[j] == f->counters[k] &&
+					      o->passes[j] >= 0 && o->passes[j] != f->passes[k];
+		}
+	}
+}
+
 /* Finds the counters that were measured in several passes, and gives them keys. */
 static int key_passes(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_idmap first = { 0 }; /* by name: the first pass + 1 */
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 
-		for (size_t k = 0; rc == 0 && k < f->ncounters; k++) {
-			uint32_t *pass = rk_idmap_at(&first, f->counters[k]);
+		if (f->ncounters)
+			mark_again(run, i);
+		for (size_t k = 0; k < f->ncounters; k++) {
+			int rc;
 
-			if (!pass) {
-				rc = rk_fail_nomem(err);
-				break;
-			}
-			if (f->passes[k] < 0)
-				continue;
-			if (!*pass)
-				*pass = (uint32_t)f->passes[k] + 1;
-			f->again[k] = *pass != (uint32_t)f->passes[k] + 1;
 			/* in the pass of a level counter it has a key already */
 			if (!f->again[k] || f->keys[k] != f->counters[k])
 				continue;
 			rc = rk_run_again_name(run, f->counters[k], f->passes[k], &f->keys[k], err);
+			if (rc < 0)
+				return rc;
 			f->keyed = true;
 		}
 	}
-	rk_idmap_release(&first);
-	return rc;
+	return 0;
 }
 
 /* Finds the counters of a file: columns after those of the kernels table, or names in rows. */

@@ -390,10 +390,15 @@ int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, stru
 
 /* ---- hardware counter values by counter name ---- */
 
+enum { PROGRAM_COUNTERS_MAX = 1 << 20 }; /* programs times counters; beyond it every row counts */
+
 struct counters {
 	struct rk_idmap by_name;
 	struct rk_agg_counter *rows;
 	size_t n, cap;
+	struct rk_keys measured; /* program and counter */
+	int64_t *passes;         /* by number: the pass of the first row */
+	size_t passes_cap;
 };
 
 static struct rk_agg_counter *counter_of(struct counters *s, uint32_t name)
@@ -414,29 +419,53 @@ static struct rk_agg_counter *counter_of(struct counters *s, uint32_t name)
 	return &s->rows[s->n - 1];
 }
 
-int rk_agg_counters(struct rk_source *src, struct rk_agg_counter **ret, size_t *ret_n,
-		    uint64_t *ret_rows, struct rk_error *err)
+/* Is it from the pass in which this program measured the counter first? Negative: an error. */
+static int is_first(struct counters *s, int64_t program, uint32_t name, int64_t pass,
+		    struct rk_error *err)
 {
-	struct counters s = { .rows = NULL };
+	size_t known = s->measured.n;
+	uint32_t number;
+	int64_t *passes;
+	int rc = rk_keys_number(&s->measured, (struct rk_key3){ name, program, 0 }, &number, err);
+
+	if (rc < 0)
+		return rc;
+	if (s->measured.n > known) {
+		passes = rk_grow(s->passes, &s->passes_cap, s->measured.n, sizeof(*passes));
+		if (!passes)
+			return rk_fail_nomem(err);
+		s->passes = passes;
+		s->passes[number] = pass;
+	}
+	return number == s->measured.max || s->passes[number] == pass;
+}
+
+int rk_agg_counters(struct rk_source *src, int64_t (*program)(void *arg), void *arg,
+		    struct rk_agg_counter **ret, size_t *ret_n, uint64_t *ret_rows,
+		    struct rk_error *err)
+{
+	struct counters s = { .rows = NULL, .measured = { .max = PROGRAM_COUNTERS_MAX } };
 	const struct rk_batch *b;
 	uint64_t rows = 0;
 	int rc;
 
 	while ((rc = rk_source_next(src, &b, err)) > 0) {
 		const struct rk_column *value = &b->cols[RK_N_VALUE];
+		int64_t of = program(arg);
 
 		for (size_t i = 0; i < b->nrows; i++) {
-			struct rk_agg_counter *c = counter_of(&s, rk_batch_id(b, RK_N_COUNTER, i));
-			int64_t pass = rk_batch_int(b, RK_N_PASS, i, -1);
+			uint32_t name = rk_batch_id(b, RK_N_COUNTER, i);
+			struct rk_agg_counter *c = counter_of(&s, name);
 			double v;
 
 			if (!c) {
 				rc = rk_fail_nomem(err);
 				goto out;
 			}
-			if (!c->rows)
-				c->pass = pass;
-			if (c->pass != pass)
+			rc = is_first(&s, of, name, rk_batch_int(b, RK_N_PASS, i, -1), err);
+			if (rc < 0)
+				goto out;
+			if (!rc)
 				continue;
 			c->rows++;
 			if (!rk_column_has(value, i))
@@ -458,6 +487,8 @@ int rk_agg_counters(struct rk_source *src, struct rk_agg_counter **ret, size_t *
 	s.rows = NULL;
 out:
 	rk_idmap_release(&s.by_name);
+	rk_keys_release(&s.measured);
+	rk_free(s.passes);
 	rk_free(s.rows);
 	return rc;
 }

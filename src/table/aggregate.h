@@ -75,16 +75,16 @@ void rk_agg_free(struct rk_agg *a); /* NULL is fine */
 /* Counter values by counter name, in order of first appearance. */
 struct rk_agg_counter {
 	uint32_t name;
-	int64_t pass; /* -1: unknown */
 	uint64_t rows;
 	double sum, min, max;
 };
 /*
- * Reads a counters table: RK_N_COUNTER, RK_N_VALUE and RK_N_PASS. A counter that was measured in
- * several passes counts once: the pass of its first row. *ret_rows: all rows. Free *ret with
- * rk_free.
+ * Reads a counters table: RK_N_COUNTER, RK_N_VALUE and RK_N_PASS. A counter that a program measured
+ * in several passes counts once: the pass of its first row. `program` says which program the last
+ * batch is from. *ret_rows: all rows. Free *ret with rk_free.
  */
-int rk_agg_counters(struct rk_source *src, struct rk_agg_counter **ret, size_t *ret_n,
-		    uint64_t *ret_rows, struct rk_error *err);
+int rk_agg_counters(struct rk_source *src, int64_t (*program)(void *arg), void *arg,
+		    struct rk_agg_counter **ret, size_t *ret_n, uint64_t *ret_rows,
+		    struct rk_error *err);
 
 #endif

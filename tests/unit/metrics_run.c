@@ -458,6 +458,46 @@ TEST(a_formula_uses_the_pass_that_has_all_its_counters)
 	ask_close(&a);
 }
 
+TEST(programs_that_measure_a_counter_in_different_passes_keep_it)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "v3/agent_info.csv", AGENTS MI300X(4));
+	world_text(&a.w, "v3/one/pass_1/1_counter_collection.csv",
+		   V3 V3_ROW(1, "TCC_HIT_sum", 100, 1000, 2000));
+	world_text(&a.w, "v3/two/pass_1/1_counter_collection.csv",
+		   V3 V3_ROW(1, "SQ_WAVES", 64, 1000, 2000));
+	world_text(&a.w, "v3/two/pass_2/1_counter_collection.csv",
+		   V3 V3_ROW(1, "TCC_HIT_sum", 300, 1000, 2000));
+	if (ask(&a, "v3", NULL)) {
+		CHECK_U64(value_of(&a, "l2_hits")->dispatches, 2);
+		CHECK_NEAR(value_of(&a, "l2_hits")->max, 300);
+	}
+	ask_close(&a);
+}
+
+TEST(integrals_of_two_passes_keep_their_level_counters)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "v3/agent_info.csv", AGENTS MI300X(4));
+	world_text(&a.w, "v3/pass_1/1_counter_collection.csv",
+		   V3 V3_ROW(1, "GRBM_GUI_ACTIVE", 8000, 1000, 2000)
+			   V3_ROW(1, "SQ_LEVEL_WAVES", 0, 1000, 2000)
+				   V3_ROW(1, "SQ_ACCUM_PREV_HIRES", 5000, 1000, 2000));
+	world_text(&a.w, "v3/pass_2/1_counter_collection.csv",
+		   V3 V3_ROW(1, "SQ_IFETCH", 100, 1000, 2000)
+			   V3_ROW(1, "SQ_IFETCH_LEVEL", 0, 1000, 2000)
+				   V3_ROW(1, "SQ_ACCUM_PREV_HIRES", 700, 1000, 2000));
+	if (ask(&a, "v3", NULL)) {
+		CHECK_NEAR(value_of(&a, "occupancy_waves")->avg, 5);
+		CHECK_NEAR(value_of(&a, "ifetch_latency")->avg, 7);
+	}
+	ask_close(&a);
+}
+
 TEST(a_pass_that_ended_early_is_reported)
 {
 	struct ask a;
