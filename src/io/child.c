@@ -337,7 +337,10 @@ static void terminate(struct watch *w, int64_t now)
 static void end_by_force(struct watch *w, int64_t now)
 {
 	w->ret->killed = true;
-	w->ret->writing = w->output_ns != INT64_MAX && now < later(w->grown_ns, w->quiet_ms);
+	if (w->output_ns != INT64_MAX) {
+		w->ret->writing = now < later(w->grown_ns, w->quiet_ms);
+		w->ret->quiet = !w->ret->writing;
+	}
 	if (!w->ended)
 		w->ret->grace_ns = now - w->term_ns;
 	w->phase = KILLED;

@@ -54,6 +54,7 @@ struct rk_child_result {
 	int64_t grace_ns; /* from SIGTERM at the timeout to the end, or to SIGKILL */
 	bool killed;      /* SIGKILL was needed */
 	bool writing;     /* ... although `output` still changed */
+	bool quiet;       /* ... because `output` did not change any more */
 	int hung;      /* the fatal signal whose handler did not end, also in `signal`; 0: none */
 	bool left;     /* processes of its group still run; we do not end them */
 	char why[512]; /* NOT_FOUND, NOT_EXECUTABLE: one sentence, else "" */

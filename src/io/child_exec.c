@@ -61,7 +61,7 @@ static struct sigaction saved[NCAUGHT];
 /* Read by the handler. A slot is the write end of a pipe; 0 is free. */
 static atomic_int slots[NSLOTS];
 static atomic_uint nbusy, nconts, nguards;
-static atomic_int pending; /* the last signal that would have ended us, for guards */
+static atomic_int pending; /* the last of the first NENDING, for guards */
 static atomic_int owner;   /* our process */
 
 /* The state when our program began: children inherit this, whatever changed since. */
@@ -90,7 +90,7 @@ static void on_signal(int sig)
 	if (sig == SIGCONT)
 		atomic_fetch_add(&nconts, 1);
 	for (int i = 0; i < NENDING; i++)
-		if (caught[i] == sig && saved[i].sa_handler != SIG_IGN)
+		if (caught[i] == sig)
 			atomic_store(&pending, sig);
 	for (int i = 0; i < NSLOTS; i++) {
 		int fd = atomic_load(&slots[i]);
@@ -144,7 +144,9 @@ void rk_child_guard_begin(void)
 
 int rk_child_guard_signal(void)
 {
-	return atomic_load(&nguards) ? atomic_load(&pending) : 0;
+	int sig = atomic_load(&nguards) ? atomic_load(&pending) : 0;
+
+	return sig && rk_child_signals_meant_us(sig) ? sig : 0;
 }
 
 void rk_child_guard_clear(void)

@@ -32,11 +32,13 @@ static void tell_grace(const struct rk_session *s, const struct rk_child_result 
 			 " and killed after another %.0f s although it still wrote: the output is "
 			 "incomplete; --grace S allows more time",
 			 seconds);
-	else if (c->killed && !s->plan->grace_ms)
+	else if (c->killed && c->quiet)
 		snprintf(ret, size,
 			 " and killed after another %.0f s, because it did not end and wrote "
 			 "nothing any more",
 			 seconds);
+	else if (c->killed && !s->plan->grace_ms)
+		snprintf(ret, size, " and killed after another %.0f s", seconds);
 	else if (c->killed)
 		snprintf(ret, size,
 			 " and killed after --grace %.0f s: what was not yet written is lost",

@@ -258,7 +258,7 @@ TEST(a_program_that_stops_writing_after_the_timeout_is_killed)
 	p.opt.quiet_ms = 1500;
 	CHECK_I64(run_until_said(&p, "there"), 0);
 	CHECK_I64(p.got.status, 137);
-	CHECK(p.got.killed && !p.got.writing);
+	CHECK(p.got.killed && !p.got.writing && p.got.quiet);
 	CHECK(p.got.grace_ns >= 1500000000);
 	probe_release(&p);
 	world_close(&w);
@@ -277,7 +277,7 @@ TEST(a_program_that_writes_without_end_is_killed_all_the_same)
 	p.opt.most_ms = 2500;
 	CHECK_I64(run_until_said(&p, "there"), 0);
 	CHECK_I64(p.got.status, 137);
-	CHECK(p.got.killed && p.got.writing);
+	CHECK(p.got.killed && p.got.writing && !p.got.quiet);
 	probe_release(&p);
 	world_close(&w);
 }
