@@ -319,6 +319,18 @@ struct stamp {
 	struct rk_batch batch;
 };
 
+/* Has none of the rows a value, as in a column that only some files of a format have? */
+static bool is_empty(const struct rk_column *c, size_t nrows)
+{
+	size_t i = 0;
+
+	if (!c->data)
+		return true;
+	while (i < nrows && !rk_column_has(c, i))
+		i++;
+	return i == nrows;
+}
+
 static int stamp_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct stamp *s = (struct stamp *)base;
@@ -345,7 +357,7 @@ static int stamp_next(struct rk_source *base, const struct rk_batch **batch, str
 	s->cap = rk_max(s->cap, b->nrows);
 	memcpy(s->cols, b->cols, b->schema->nfields * sizeof(*s->cols));
 	for (unsigned i = 0; i < s->n; i++)
-		if (s->stamps[i].over || !s->cols[s->stamps[i].field].data)
+		if (s->stamps[i].over || is_empty(&s->cols[s->stamps[i].field], b->nrows))
 			s->cols[s->stamps[i].field] = (struct rk_column){ .data = s->data[i] };
 	s->batch = (struct rk_batch){ b->schema, b->nrows, s->cols };
 	*batch = &s->batch;
