@@ -111,7 +111,7 @@ function summarySection(report, data, metrics, run) {
 }
 
 function recordingSection(run) {
-	return run && [recording(run), element("h3", {}, "Ledger"), ledger(run)];
+	return run && [recording(run), element("h3", {}, run.ranks ? "Ledger of all ranks" : "Ledger"), ledger(run)];
 }
 
 function metricsSection(metrics, report) {

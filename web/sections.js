@@ -82,7 +82,7 @@ export function recording(run) {
 	return facts([["command", (run.command ?? []).join?.(" ")], ["state", run.state],
 		["exit status", run.exit_status], ["tool", [run.tool?.name, run.tool?.version].filter(Boolean).join(" ")],
 		["preset", run.preset], ["GPUs", (run.gpus ?? []).map((g) => `${g.name || "GPU"} ${g.gfx || ""}`)],
-		["host", run.host], ["rank", run.rank], ["start", run.start_time], ["end", run.end_time], ...passes]);
+		["host", run.host], ["rank", run.rank], ["ranks", run.ranks], ["start", run.start_time], ["end", run.end_time], ...passes]);
 }
 
 // What was requested, delivered and dropped.
@@ -92,7 +92,8 @@ export function ledger(run) {
 		book.overhead?.estimated_seconds ? `about ${book.overhead.estimated_seconds.toFixed(3)} s, estimated` : "unknown";
 	const dropped = Object.entries(book.dropped ?? {});
 	const out = element("div", {}, facts([["requested", book.asked], ["delivered", book.delivered],
-		["repaired", book.repaired], ["clock error", duration(book.clock_error_ns)], ["overhead", overhead]]));
+		...(run.ranks ? [] : [["repaired", book.repaired], ["clock error", duration(book.clock_error_ns)],
+			["overhead", overhead]])]));
 	if (dropped.length) {
 		out.append(new Table(dropped, [{ title: "Dropped", wide: true, value: (d) => d[0] },
 			{ title: "Why", prose: true, value: (d) => textOf(d[1]) }], { caption: "Requested but not delivered" }).root);
@@ -119,7 +120,7 @@ export function energyTable(energy) {
 export function ledgerLine(run) {
 	const dropped = Object.keys(run.ledger?.dropped ?? {});
 	const tables = Object.entries(run.ledger?.delivered?.tables ?? {}).map(([k, n]) => `${grouped(n)} ${k}`);
-	return element("p", {}, `Recorded: ${printable(tables.join(", ")) || "nothing"}. `,
+	return element("p", {}, `Recorded${run.ranks ? ` by ${grouped(run.ranks)} ranks` : ""}: ${printable(tables.join(", ")) || "nothing"}. `,
 		dropped.length ? element("strong", {}, `Requested but not delivered: ${printable(dropped.slice(0, 8).join(", "))}` +
 			`${dropped.length > 8 ? ` and ${dropped.length - 8} more` : ""}. `) : "Everything requested was delivered. ",
 		element("a", { href: "#recording" }, "Ledger"));

@@ -78,6 +78,12 @@ void rk_json_end(struct rk_json_out *j)
 	rk_bytes_put_u8(j->out, '\n');
 }
 
+void rk_json_raw(struct rk_json_out *j, const char *key, const void *json, size_t len)
+{
+	member(j, key);
+	rk_bytes_put(j->out, json, len);
+}
+
 void rk_json_object(struct rk_json_out *j, const char *key)
 {
 	open_level(j, key, false, false);

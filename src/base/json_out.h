@@ -37,6 +37,7 @@ void rk_json_uint(struct rk_json_out *j, const char *key, uint64_t v);
 void rk_json_real(struct rk_json_out *j, const char *key, double v); /* not finite: null */
 void rk_json_bool(struct rk_json_out *j, const char *key, bool v);
 void rk_json_null(struct rk_json_out *j, const char *key);
+void rk_json_raw(struct rk_json_out *j, const char *key, const void *json, size_t len); /* as is */
 /* A flat array of strings. If the list is bad, `out` becomes bad; also in rk_json_pairs. */
 void rk_json_list(struct rk_json_out *j, const char *key, const struct rk_list *l);
 /* "NAME=VALUE" entries as an object of strings. */

@@ -58,6 +58,11 @@ void rk_html_hash(struct rk_bytes *out, const void *p, size_t len);
 
 /* The parts of run.json that go into the page (html.c); *ret is NULL if it is not a run.json. */
 int rk_html_run_json(const char *path, char **ret, struct rk_error *err);
+/*
+ * The same for the recordings of the ranks of a job: what they have in common, sums of rows, and
+ * what some of them report. *ret is NULL if there are none.
+ */
+int rk_html_job_json(const struct rk_run *run, char **ret, struct rk_error *err);
 
 /* ---- rows of a run's tables become lanes and curves (html_feed.c) ---- */
 

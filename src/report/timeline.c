@@ -118,6 +118,8 @@ bool rk_sweep_finish(struct rk_sweep *w)
 
 enum { UNKNOWN = -1 };
 
+#define NOBODY UINT32_MAX
+
 struct rk_timeline {
 	struct rk_context *ctx;
 	struct rk_order *order;
@@ -125,6 +127,7 @@ struct rk_timeline {
 	struct rk_keys devices;            /* node, rank, device */
 	struct rk_keys queues;             /* device index (for streams: -1 - index), pid, queue */
 	bool kernels[RK_TIMELINE_DEVICES]; /* by device: it has kernels */
+	bool copies[RK_TIMELINE_DEVICES];  /* and copies from or to the host, or within it */
 	uint64_t far, no_device, no_queue; /* counts of rows */
 	/* which ends of a copy are devices, cached for its direction */
 	uint32_t direction;
@@ -235,8 +238,9 @@ static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 	return rk_order_add(t->order, &s, err);
 }
 
+/* peer: the other end is another device. */
 static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i, int64_t device,
-		       struct rk_stretch *s, struct rk_error *err)
+		       bool peer, struct rk_stretch *s, struct rk_error *err)
 {
 	struct rk_key3 key = { rk_batch_id(b, RK_C_NODE, i), rk_batch_int(b, RK_C_RANK, i, UNKNOWN),
 			       device };
@@ -249,6 +253,7 @@ static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i
 		return 0;
 	}
 	s->queue = RK_QUEUE_COPY;
+	t->copies[s->device] |= !peer;
 	return rk_order_add(t->order, s, err);
 }
 
@@ -258,6 +263,7 @@ static int add_copy(struct rk_timeline *t, const struct rk_batch *b, size_t i, s
 	int64_t from = UNKNOWN, to = UNKNOWN;
 	struct rk_stretch s;
 	const char *word;
+	bool peer;
 	int rc;
 
 	if (!times_of(t, b, RK_C_START, RK_C_DURATION, i, &s))
@@ -275,13 +281,14 @@ static int add_copy(struct rk_timeline *t, const struct rk_batch *b, size_t i, s
 		from = rk_batch_int(b, RK_C_SRC, i, UNKNOWN);
 	if (t->to)
 		to = rk_batch_int(b, RK_C_DST, i, UNKNOWN);
+	peer = from != UNKNOWN && to != UNKNOWN && from != to;
 	if (to != UNKNOWN || from == UNKNOWN) {
-		rc = add_copy_to(t, b, i, to, &s, err);
+		rc = add_copy_to(t, b, i, to, peer, &s, err);
 		if (rc < 0)
 			return rc;
 	}
 	if (from != UNKNOWN && from != to)
-		return add_copy_to(t, b, i, from, &s, err);
+		return add_copy_to(t, b, i, from, peer, &s, err);
 	return 0;
 }
 
@@ -300,6 +307,25 @@ int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_e
 }
 
 /*
+ * A device that a rank only names as the other end of copies belongs to another rank, which lists
+ * it. NOBODY: the copies are listed where they are from or go.
+ */
+static uint32_t peer_of(const struct rk_timeline *t, uint32_t device)
+{
+	const struct rk_key3 *k = &t->devices.v[device];
+
+	if (k->b == UNKNOWN || t->kernels[device] || t->copies[device])
+		return device;
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		const struct rk_key3 *o = &t->devices.v[i];
+
+		if (o->a == k->a && o->b == k->b && (t->kernels[i] || t->copies[i]))
+			return NOBODY;
+	}
+	return device;
+}
+
+/*
  * The device for copies that name none: the only one with kernels on their node and rank, else
  * itself.
  */
@@ -308,7 +334,9 @@ static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 	const struct rk_key3 *k = &t->devices.v[device];
 	uint32_t owner = device;
 
-	if (k->c != UNKNOWN || t->kernels[device])
+	if (k->c != UNKNOWN)
+		return peer_of(t, device);
+	if (t->kernels[device])
 		return device;
 	for (uint32_t i = 0; i < t->devices.n; i++) {
 		const struct rk_key3 *o = &t->devices.v[i];
@@ -402,6 +430,8 @@ int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct
 		owners[i] = owner_of(t, i);
 	while ((rc = rk_order_next(t->order, &s, err)) > 0) {
 		s.device = owners[s.device];
+		if (s.device == NOBODY)
+			continue;
 		if (!rk_sweep_add(&w, &s)) {
 			rc = rk_fail_nomem(err);
 			goto out;

@@ -6,7 +6,8 @@
  * and memory is bounded.
  *
  * A device is a node, a rank and a number. A copy belongs to the devices at its ends, if its
- * direction says that they are devices. A copy that names no device belongs to the only device with
+ * direction says that they are devices. A device to or from which a rank only copies from or to
+ * another device is that of another rank. A copy that names no device belongs to the only device with
  * kernels on its node and rank. A queue belongs to a process and a device; if queues are not
  * recorded, streams are used instead. Kernels on one queue that touch or overlap have no launch gap
  * between them. A row of duration 0 is counted and extends the span, nothing else; at time 0 it

@@ -225,5 +225,29 @@ def collecting_a_job_leaves_its_clocks_in_run_json(place):
     assert job.report()["ranks"] == ranks
 
 
+@test
+def the_page_of_a_job_shows_the_job(place):
+    job = Job(place, "--ranks", 4, "--nodes", 2, "--skew-ms", 3000)
+    for rank in range(4):
+        path = job.dir / f"rank-{rank:05}" / "run.json"
+        run = json.loads(path.read_text())
+        run["command"] = ["./app", "x"]
+        run["ledger"]["delivered"] = {"tables": {"kernels": 10 + rank}}
+        run["ledger"]["dropped"] = {"marker": "no marker"} if rank == 2 else {}
+        path.write_text(json.dumps(run))
+    done = place.rockit("report", "--html", "page.html", job.dir)
+    assert done.returncode == 0 and "cannot be compared" not in done.stderr, done.stderr
+    page = pathlib.Path("page.html").read_text()
+    parts = {name: json.loads(text) for name, text in re.findall(
+        r'<script type="application/json" id="([^"]*)">(.*?)</script>', page, re.S)}
+    assert [r["clock"] for r in parts["report"]["ranks"]["ranks"]] == ["same", "same", "aligned", "aligned"]
+    assert not [w for w in parts["report"]["warnings"] if w["kind"] == "several-clocks"], parts["report"]["warnings"]
+    run = parts["run"]
+    assert (run["ranks"], run["state"], run["command"]) == (4, "done", ["./app", "x"]), run
+    assert run["ledger"]["delivered"]["tables"] == {"kernels": 46}, run
+    assert run["ledger"]["dropped"] == {"marker": "no marker (rank 2)"}, run
+    assert "rank" not in run and "host" not in run, run
+
+
 if __name__ == "__main__":
     sys.exit(librun.main())

@@ -291,6 +291,62 @@ TEST(rows_without_times_negative_ones_and_barriers_are_passed_over)
 		   "0 at 0; launch 0 0 -1");
 }
 
+/* A rank names the device of another rank when it copies there; that one lists it. */
+TEST(the_other_end_of_copies_between_devices_is_not_a_device_of_the_rank)
+{
+	static const struct row r[] = {
+		{ .start = 0, .duration = 10, .device = 0, .queue = 1, .rank = 1 },
+		{ .start = 20,
+		  .duration = 5,
+		  .device = 1,
+		  .queue = NONE,
+		  .copy = BETWEEN,
+		  .src = 0,
+		  .rank = 1 },
+		{ .start = 0, .duration = 10, .device = 1, .queue = 1, .rank = 2 },
+		{ .start = 30,
+		  .duration = 5,
+		  .device = 0,
+		  .queue = NONE,
+		  .copy = BETWEEN,
+		  .src = 1,
+		  .rank = 2 },
+		/* only copies, and none has its own */
+		{ .start = 30,
+		  .duration = 5,
+		  .device = 0,
+		  .queue = NONE,
+		  .copy = BETWEEN,
+		  .src = 1,
+		  .rank = 3 },
+		/* copies to the host make it one */
+		{ .start = 0, .duration = 10, .device = 4, .queue = 1, .rank = 4 },
+		{ .start = 5,
+		  .duration = 10,
+		  .device = 5,
+		  .queue = NONE,
+		  .copy = TO_DEVICE,
+		  .src = 9,
+		  .rank = 4 },
+	};
+	static const char *const want[] = {
+		"rank 1 device 0", "rank 2 device 1", "rank 3 device 0",
+		"rank 3 device 1", "rank 4 device 4", "rank 4 device 5"
+	};
+	struct rk_trace_facts f;
+	struct world w;
+
+	world_open(&w, 1);
+	f = facts_of(&w, r, COUNT(r), 0);
+	if (CHECK_U64(f.ndevices, COUNT(want)))
+		for (size_t i = 0; i < f.ndevices; i++)
+			CHECK_STR(f.devices[i].name, want[i]);
+	if (f.ndevices)
+		CHECK_I64(f.devices[0].copy_ns, 5);
+	rk_free(f.devices);
+	world_close(&w);
+}
+
 TEST(times_at_the_ends_of_the_range_are_reported)
 {
 	static const struct row r[] = {
