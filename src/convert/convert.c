@@ -58,6 +58,24 @@ out:
 	return rc;
 }
 
+/* Ranks that could not be read completely. */
+static size_t damaged_ranks(const struct rk_run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->nfound; i++) {
+		size_t k = 0;
+
+		if (!run->found[i].damaged)
+			continue;
+		while (k < i &&
+		       (!run->found[k].damaged || run->found[k].rank != run->found[i].rank))
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
 static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 {
 	int rc;
@@ -72,6 +90,11 @@ static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 	rc = rk_run_sorted(&j->sorted, write_rows, j, err);
 	if (rc < 0)
 		return rc;
+	if (!j->rows && damaged_ranks(j->run)) {
+		rk_output_abort(j->out);
+		return rk_fail(err, RK_E_FORMAT, "no rank has a readable table '%s'",
+			       rk_table_name(j->table));
+	}
 	if (!j->rows && !empty_too) {
 		rk_output_abort(j->out);
 		return 0;
@@ -203,6 +226,7 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 	const struct rk_writer_ops *format = choose_format(opt, dir, err);
 	struct job j = { .run = run, .table = RK_KERNELS, .format = format, .path = opt->out };
 	int table = -1, rc;
+	size_t lost;
 
 	if (!format)
 		return RK_E_USAGE;
@@ -220,6 +244,9 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 	rc = rk_run_warn_ranks(run, err);
 	if (rc < 0)
 		return rc;
+	/* data sets and archives know which rank they write */
+	if (!opt->dataset && !format->trace)
+		rk_run_tolerate(run);
 	if ((table == RK_KERNELS || table < 0) && (rc = rk_run_energy_settle(run, err)) < 0)
 		return rc;
 
@@ -239,6 +266,11 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 	if (rc == 0 && !format->trace)
 		rk_run_tell_clocks(run);
 	rk_run_tell_names(run);
+	lost = opt->dataset || format->trace ? 0 : damaged_ranks(run);
+	if (rc == 0 && lost)
+		rc = rk_fail(err, RK_E_FORMAT,
+			     "%zu rank%s could not be read completely; the others are in '%s'",
+			     lost, rk_plural(lost), opt->out);
 	return rc;
 }
 

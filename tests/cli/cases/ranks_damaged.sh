@@ -14,7 +14,9 @@ printf '\377\377\377\377\377\377\377\377\377\377' |
 sed -n '/^Ranks/,$p' text
 "$ROCKIT" report --html page.html -q job && grep -c '<html' page.html
 "$ROCKIT" convert job -o all.parquet; echo $?
-ls all.parquet 2>&1
+"$ROCKIT" report --by rank --format json all.parquet | grep -o '"rank":[0-9][0-9]*' | sort | uniq -c
+"$ROCKIT" convert job -f csv -o - >all.csv; echo $? $(wc -l <all.csv)
+"$ROCKIT" convert job -o dir/; echo $? $(ls dir)
 "$ROCKIT" convert job -o job.tar; echo $?
 tar -tf job.tar
 tar -xOf job.tar perfetto_manifest.json | grep -o '"path":"[^"]*"'
@@ -27,5 +29,7 @@ done
 grep -o "\"kind\": \"broken\", .*" job/run.json
 # nothing is left
 rm -r job/rank-0 job/rank-2
+"$ROCKIT" convert job -o none.parquet; echo $?
+ls none.parquet 2>&1
 "$ROCKIT" convert job -o none.tar; echo $?
 ls none.tar 2>&1
