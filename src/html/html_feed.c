@@ -104,9 +104,6 @@ struct feed {
 	struct rk_lanes *lanes;
 	struct rk_idmap numbers; /* number + 1 by string id */
 	uint32_t others;         /* the number for all other names */
-	/* the direction of the previous row: whether a copy goes to the host */
-	uint32_t direction;
-	bool to_host;
 };
 
 static inline int64_t number_at(const struct rk_batch *b, int f, size_t i)
@@ -135,14 +132,8 @@ static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk
 	if (!number_at(b, p->start, i) && !number_at(b, p->duration, i))
 		return 0; /* start and duration 0: time unknown */
 	if (f->kind == RK_LANE_COPIES) {
-		if (name != f->direction) {
-			const char *word = rk_strtab_borrow(f->run->ctx.names, name, NULL);
-
-			f->to_host = strstr(word, "TO_HOST") != NULL;
-			f->direction = name;
-		}
-		if (f->to_host)
-			key.device = number_at(b, RK_C_SRC, i);
+		key.device = rk_copy_device(rk_strtab_borrow(f->run->ctx.names, name, NULL),
+					    number_at(b, RK_C_SRC, i), number_at(b, RK_C_DST, i));
 	}
 	return rk_lanes_add(f->lanes, f->kind, &key, number_at(b, p->start, i),
 			    number_at(b, p->duration, i), *number ? *number - 1 : f->others, err);
@@ -191,8 +182,7 @@ static int feed_table(struct lanes_job *j, enum rk_html_kind kind, struct rk_lan
 			  .plan = p,
 			  .kind = kind,
 			  .lanes = lanes,
-			  .others = (uint32_t)j->names->count,
-			  .direction = UINT32_MAX };
+			  .others = (uint32_t)j->names->count };
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
 	uint64_t want = 0;

@@ -120,6 +120,13 @@ const char *rk_table_file(enum rk_table t)
 	return t == RK_KERNELS ? "rocprof_kernels" : tables[t].name;
 }
 
+int64_t rk_copy_device(const char *direction, int64_t src, int64_t dst)
+{
+	if (src < 0 || (dst >= 0 && strstr(direction, "HOST_TO")))
+		return dst;
+	return src;
+}
+
 int rk_table_by_name(const char *name)
 {
 	for (int t = 0; t < RK_NTABLES; t++)

@@ -124,6 +124,13 @@ enum rk_instructions_field {
 const struct rk_schema *rk_table_schema(enum rk_table t); /* borrowed, static */
 const char *rk_table_name(enum rk_table t);               /* "kernels", ... */
 int rk_table_by_name(const char *name);                   /* -1 when unknown */
-const char *rk_table_file(enum rk_table t);               /* its file without suffix */
+
+/*
+ * The device whose lane shows a copy of memcpy: the one that does it. The engine of the source
+ * copies, unless that is the host: ROCr chooses it so for copies between two devices. A device < 0
+ * is unknown; so is the result if both are.
+ */
+int64_t rk_copy_device(const char *direction, int64_t src, int64_t dst);
+const char *rk_table_file(enum rk_table t); /* its file without suffix */
 
 #endif

@@ -334,7 +334,12 @@ static int copy(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 			   .correlation = rk_trace_i64(b, RK_C_CORRELATION, row) };
 	int rc;
 
-	s.track = device_track(c, process, dst == RK_NONE ? src : dst, RK_TRACK_COPIES, stream);
+	s.track = device_track(c, process,
+			       rk_copy_device(rk_strtab_borrow(c->ctx->names,
+							       rk_batch_id(b, RK_C_DIRECTION, row),
+							       NULL),
+					      src, dst),
+			       RK_TRACK_COPIES, stream);
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
 		return rc;

@@ -145,7 +145,7 @@ int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32
 		for (size_t i = 0; i < len; i++)
 			h = mix(h, (uint8_t)text[i]);
 	}
-	p.flow = h & ~UINT64_C(0xffffffff);
+	p.hash = h;
 	p.track = add(t, (struct rk_track){ .kind = RK_TRACK_PROCESS,
 					    .process = (uint32_t)at,
 					    .key = pid,
@@ -210,6 +210,11 @@ uint32_t rk_tracks_lane(struct rk_tracks *t, uint32_t track, int64_t start, int6
 	}
 	lane->ends[lane->nends++] = end;
 	return at;
+}
+
+uint64_t rk_tracks_flow(const struct rk_tracks *t, uint32_t process, int64_t correlation)
+{
+	return mix(t->processes[process].hash, (uint64_t)correlation);
 }
 
 void rk_tracks_settle(struct rk_tracks *t)

@@ -54,7 +54,7 @@ struct rk_track_process {
 	int64_t pid, rank; /* RK_NONE: not known */
 	uint32_t node;     /* id of its name, 0: not known */
 	int64_t shown_pid; /* unique in the trace; 0: not known */
-	uint64_t flow;     /* upper half: hash of the process; lower half: 0 */
+	uint64_t hash;     /* of pid, rank and node; see rk_tracks_flow */
 	uint32_t track;
 };
 
@@ -93,6 +93,12 @@ void rk_tracks_settle(struct rk_tracks *t);
 void rk_tracks_name(const struct rk_tracks *t, uint32_t track, struct rk_bytes *out);
 /* Appends "pid 7, rank 3, node n1", or the parts of it that are known. */
 void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_bytes *out);
+
+/*
+ * The id of the arrow from a call to its work. Ids of one process differ; those of two processes are
+ * equal by chance only, 1 in 2^64. They do not depend on the machine or the run.
+ */
+uint64_t rk_tracks_flow(const struct rk_tracks *t, uint32_t process, int64_t correlation);
 
 /* ---- values of a batch; RK_NONE if missing ---- */
 

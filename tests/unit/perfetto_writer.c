@@ -4,6 +4,7 @@
 
 #include "codec/protobuf.h"
 #include "trace_world.h"
+#include "write/trace.h"
 
 extern const struct rk_writer_ops rk_writer_perfetto;
 
@@ -603,6 +604,50 @@ TEST(the_perfetto_writer_survives_each_failed_allocation)
 	fill_some(&t);
 	trace_fail_each(&t, &rk_writer_perfetto);
 	trace_close(&t);
+}
+
+TEST(arrows_of_all_processes_have_ids_of_their_own)
+{
+	enum { PROCESSES = 300, IDS = 200 };
+	struct rk_tracks t;
+	struct rk_map seen = { 0 };
+	struct world w;
+	size_t low = 0;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_tracks_init(&t, w.ctx.names, NULL), 0);
+	for (int64_t p = 1; p <= PROCESSES; p++) {
+		int64_t process = rk_tracks_process(&t, p, p % 7, 0);
+
+		CHECK(process > 0);
+		for (int64_t c = 0; c < IDS; c++) {
+			/* also ids that do not fit in 32 bits */
+			uint64_t id = rk_tracks_flow(&t, (uint32_t)process, c << (c % 2 ? 32 : 0));
+
+			CHECK_I64(rk_map_get(&seen, id, 0), -1);
+			CHECK(rk_map_put(&seen, id, 0, 1));
+		}
+		low += (uint32_t)rk_tracks_flow(&t, (uint32_t)process, 1) ==
+		       (uint32_t)rk_tracks_flow(&t, 1, 1);
+	}
+	CHECK(low <= 2); /* both halves of an id depend on the process */
+	rk_map_release(&seen);
+	rk_tracks_release(&t);
+	world_close(&w);
+}
+
+/* The Perfetto and the Chrome trace and the page show a copy on the same device. */
+TEST(copies_are_shown_on_the_device_that_does_them)
+{
+	CHECK_I64(rk_copy_device("MEMORY_COPY_HOST_TO_DEVICE", 0, 4), 4);
+	CHECK_I64(rk_copy_device("MEMORY_COPY_DEVICE_TO_HOST", 4, 0), 4);
+	CHECK_I64(rk_copy_device("MEMORY_COPY_PEER_TO_PEER", 4, 5), 4);
+	CHECK_I64(rk_copy_device("MEMORY_COPY_DEVICE_TO_DEVICE", 4, 4), 4);
+	CHECK_I64(rk_copy_device("MEMORY_COPY_HOST_TO_DEVICE", 3, RK_NONE), 3);
+	CHECK_I64(rk_copy_device("MEMORY_COPY_DEVICE_TO_HOST", RK_NONE, 3), 3);
+	CHECK_I64(rk_copy_device("Memset", RK_NONE, 3), 3);
+	CHECK_I64(rk_copy_device("", RK_NONE, RK_NONE), RK_NONE);
+	CHECK_I64(rk_copy_device("", -1, -1), -1);
 }
 
 TEST(the_same_run_gives_the_same_perfetto_trace)

@@ -60,9 +60,8 @@ static uint8_t *put_odd_times(uint8_t *p, const struct pf_slice_at *s)
 static uint8_t *put_flow(const struct pf_writer *w, uint8_t *p, uint32_t process,
 			 int64_t correlation)
 {
-	uint64_t flow = w->tracks.processes[process].flow;
-
-	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
+	/* flow_ids */
+	return rk_pb_put_fixed64(p, 47, rk_tracks_flow(&w->tracks, process, correlation));
 }
 
 /*
@@ -323,27 +322,20 @@ static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 
 /* ---- copies ---- */
 
-/*
- * A copy is shown on its destination device, or on its source device if the destination is the
- * host.
- */
 static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
 	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, row), device;
 	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
 	int64_t stream = rk_trace_i64(b, RK_C_STREAM, row);
-	int64_t correlation = rk_trace_i64(b, RK_C_CORRELATION, row), tid, end = dst;
+	int64_t correlation = rk_trace_i64(b, RK_C_CORRELATION, row), tid;
 	struct pf_slice_at s = { 0 };
 	struct pf_event e;
-	size_t len;
-	const char *text = rk_strtab_borrow(w->ctx->names, direction, &len);
 	int rc;
 
-	if (dst == RK_NONE || (src != RK_NONE && rk_text_ends(text, len, "_TO_HOST")))
-		end = src;
-	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
-				 RK_TRACK_DEVICE, end);
+	device = rk_tracks_child(
+		&w->tracks, rk_tracks_of(&w->tracks, process), process, RK_TRACK_DEVICE,
+		rk_copy_device(rk_strtab_borrow(w->ctx->names, direction, NULL), src, dst));
 	if (device)
 		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_COPIES, stream);
 	if (!s.track)
