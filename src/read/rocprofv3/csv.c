@@ -8,7 +8,7 @@
 #include "read/rocprofv3/csv.h"
 
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -540,6 +540,7 @@ static int read_agents(struct v3_reader *r, const struct rk_reader_ops *ops, con
 	struct rk_reader *info = NULL;
 	const struct rk_batch *b;
 	char *beside = NULL;
+	struct stat st;
 	int rc = 0;
 
 	for (size_t i = 0; end && !info && i < sizeof(packed) / sizeof(packed[0]); i++) {
@@ -547,7 +548,8 @@ static int read_agents(struct v3_reader *r, const struct rk_reader_ops *ops, con
 		beside = rk_strf("%.*sagent_info.csv%s", (int)(end - path), path, packed[i]);
 		if (!beside)
 			return rk_fail_nomem(err);
-		if (access(beside, R_OK) == 0 &&
+		/* not a pipe, which would wait for a writer */
+		if (stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
 		    rk_reader_open_as(beside, ops, r->ctx, &info, NULL) < 0)
 			break;
 	}
