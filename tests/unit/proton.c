@@ -162,8 +162,8 @@ TEST(proton_files_and_other_json_are_not_confused)
 	static const char *const others[] = {
 		"[1,2]",
 		"[{\"ph\":\"X\",\"ts\":1,\"children\":2}]",
-		"{\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":5,\"traceEvents\":[{\"ph\":\"X\","
-		"\"ts\":1,\"args\":{\"call_stack\":[]}}]}",
+		("{\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":5,\"traceEvents\":[{\"ph\":\"X\","
+		 "\"ts\":1,\"args\":{\"call_stack\":[]}}]}"),
 		"{\"displayTimeUnit\":\"us\",\"traceEvents\":[]}",
 		"{\"children\":[]}",
 		"[",
