@@ -20,7 +20,13 @@
 #include "counters/counter_ask.h"
 #include "io/child.h"
 
-enum { TIMEOUT_MS = 30000, TABLE_BYTES_MAX = 1 << 20, DEPTH_MAX = 16, INPUTS_MAX = 64 };
+enum {
+	TIMEOUT_MS = 30000,
+	TABLE_BYTES_MAX = 1 << 20,
+	DEPTH_MAX = 16,
+	INPUTS_MAX = 64,
+	WORDS_MAX = 4096
+};
 
 /* One counter as reported; pieces of the text. */
 struct live {
@@ -112,7 +118,8 @@ struct inputs {
 		struct rk_piece name;
 		const char *how; /* "", "@LOW", "@HIGH" */
 	} v[INPUTS_MAX];
-	size_t n;
+	size_t n,
+		words; /* words: those that were looked at, because expressions may name themselves */
 };
 
 static void add_input(struct inputs *in, struct rk_piece name, const char *how)
@@ -134,7 +141,7 @@ static void read_inputs(const struct lives *l, struct rk_piece expression, unsig
 	struct rk_piece word, last = { .s = "", .len = 0 };
 
 	/* accumulate(X, HIGH_RES): the resolution follows its counter */
-	while (depth < DEPTH_MAX && in->n < INPUTS_MAX &&
+	while (depth < DEPTH_MAX && in->n < INPUTS_MAX && in->words++ < WORDS_MAX &&
 	       rk_piece_word(&expression, " \t,()[]=+-*/:", &word)) {
 		const struct live *of = find(l, word);
 

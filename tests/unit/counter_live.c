@@ -133,6 +133,18 @@ static void script(struct world *w, char path[600], const char *text, int status
 	CHECK_I64(chmod(path, 0700), 0);
 }
 
+TEST(expressions_that_name_themselves_end)
+{
+	static const char text[] = "GPU:0\nName:gfx942\n" BASIC("SQ_WAVES", "SQ")
+		DERIVED("Loop", "SQ_WAVES+Loop+Loop+Loop+Loop+Loop+Loop+Loop+Loop");
+	struct rk_counter_table *t = table_of(text, "gfx942");
+
+	if (!CHECK(t != NULL))
+		return;
+	CHECK(entry(t, "gfx942", "Loop") != NULL);
+	rk_counter_table_free(t);
+}
+
 TEST(a_plan_uses_what_the_installed_program_lists)
 {
 	struct rk_counter_plan *p = NULL;
