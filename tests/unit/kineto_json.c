@@ -205,6 +205,14 @@ TEST(kineto_operators_say_which_collective_their_kernels_run)
 		 "");
 }
 
+TEST(kineto_hardware_counters_are_counted)
+{
+	reads_as(KINETO(KERNEL ",{\"ph\":\"C\",\"name\":\"sm__cycles\",\"pid\":\"GPU 0 Counters\","
+			       "\"tid\":3,\"ts\":1,\"args\":{\"\":12.5}},"
+			       "{\"ph\":\"C\",\"name\":\"mine\",\"pid\":7,\"ts\":1}"),
+		 RK_KERNELS, KERNEL_ROW, "counters-not-read:1 ");
+}
+
 TEST(kineto_processes_may_have_nothing_but_kernels_and_copies)
 {
 	reads_as(KINETO(OP("31") "," KERNEL_OF("31") "," KERNEL_OF("25") "," KERNEL), RK_KERNELS,

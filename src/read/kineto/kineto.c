@@ -168,7 +168,8 @@ struct kineto_facts {
 	struct rk_map by_external; /* External id and rank -> index of a collective */
 	struct collective *collectives;
 	size_t ncollectives, cap_collectives;
-	uint64_t lost; /* facts beyond the limit */
+	uint64_t lost;     /* facts beyond the limit */
+	uint64_t counters; /* values of hardware counters: no table has them */
 };
 
 enum { FACTS_MAX = 1 << 20, ORIGINS_MAX = 1 << 16 };
@@ -255,8 +256,12 @@ static enum rk_table tells_facts(struct chrome_scan *s)
 	const struct rk_json_value *v = &s->record.values[F_CAT];
 	const char *cat = rk_json_record_text(&s->record, F_CAT);
 
-	if (v->has != RK_JSON_HAS)
+	if (v->has != RK_JSON_HAS) {
+		/* their pid is "GPU 0 Counters" */
+		s->r->facts->counters += rk_chrome_is(s, F_PH, "C") &&
+					 s->record.values[F_PID].has == RK_JSON_WRONG;
 		return RK_NTABLES;
+	}
 	if (table_of(s) == RK_API || rk_text_ieq(cat, v->len, "user_annotation") ||
 	    rk_text_ieq(cat, v->len, "cpu_op") || rk_text_ieq(cat, v->len, "operator"))
 		return RK_PROCESSES;
@@ -424,6 +429,10 @@ static int set_facts(struct chrome_reader *r, struct rk_error *err)
 			    "events of more than %d collectives, calls or ranks: some kernels have "
 			    "no process or collective",
 			    FACTS_MAX);
+	if (f->counters)
+		rk_diag_most(r->ctx->diag, "counters-not-read", rk_instream_path(r->in), 0,
+			     f->counters,
+			     "values of hardware counters in a Kineto trace are not read");
 	r->facts = f;
 	return 0;
 }
