@@ -291,7 +291,7 @@ static int check_version(struct sql_reader *r, struct rk_error *err)
 			rc = rk_sqlite_cursor_open(r->db, t, columns, 2, RK_SQLITE_STORED, &c,
 						   &cause);
 		while (c && rc >= 0 && (rc = rk_sqlite_cursor_step(c, &cause)) > 0) {
-			char tag[32] = "", message[128];
+			char tag[32] = "", version[33] = "", message[128];
 			size_t len = 0;
 			const char *text = rk_sqlite_text(c, 0, &len);
 
@@ -300,10 +300,12 @@ static int check_version(struct sql_reader *r, struct rk_error *err)
 			if (strcmp(tag, "schema_version") != 0 ||
 			    !(text = rk_sqlite_text(c, 1, &len)) || is_known(text, len))
 				continue;
+			for (size_t k = 0; k < len && k < sizeof(version) - 1; k++)
+				version[k] = text[k] > ' ' && text[k] < 127 ? text[k] : '?';
 			snprintf(message, sizeof(message),
-				 "schema version '%.*s' is not known; known tables and columns are "
+				 "schema version '%s' is not known; known tables and columns are "
 				 "read",
-				 (int)rk_min(len, 32), text);
+				 version);
 			rk_diag_most(r->ctx->diag, "schema-version", rk_instream_path(r->in), 0, 1,
 				     message);
 		}
