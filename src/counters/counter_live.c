@@ -31,6 +31,7 @@ enum {
 /* One counter as reported; pieces of the text. */
 struct live {
 	struct rk_piece name, block, expression, text;
+	const struct live *seen; /* the counter whose inputs it was last expanded for */
 };
 
 struct lives {
@@ -57,7 +58,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-static const struct live *find(const struct lives *l, struct rk_piece name)
+static struct live *find(const struct lives *l, struct rk_piece name)
 {
 	const struct live key = { .name = name };
 
@@ -98,7 +99,7 @@ static int read_lives(const char *text, size_t len, const char *arch, struct liv
 				continue;
 			one = &v[l->n++];
 			*one = (struct live){ value, rk_piece_of(""), rk_piece_of(""),
-					      rk_piece_of("") };
+					      rk_piece_of(""), NULL };
 		} else if (one && rk_piece_is(key, "Block")) {
 			one->block = value;
 		} else if (one && rk_piece_is(key, "Expression")) {
@@ -134,16 +135,19 @@ static void add_input(struct inputs *in, struct rk_piece name, const char *how)
 	in->v[in->n++].how = how;
 }
 
-/* The hardware counters that an expression names, through other derived counters. */
-static void read_inputs(const struct lives *l, struct rk_piece expression, unsigned depth,
-			struct inputs *in)
+/*
+ * The hardware counters that an expression of `root` names, through other derived counters, each of
+ * which is expanded once.
+ */
+static void read_inputs(const struct lives *l, const struct live *root, struct rk_piece expression,
+			unsigned depth, struct inputs *in)
 {
 	struct rk_piece word, last = { .s = "", .len = 0 };
 
 	/* accumulate(X, HIGH_RES): the resolution follows its counter */
 	while (depth < DEPTH_MAX && in->n < INPUTS_MAX && in->words++ < WORDS_MAX &&
 	       rk_piece_word(&expression, " \t,()[]=+-*/:", &word)) {
-		const struct live *of = find(l, word);
+		struct live *of = find(l, word);
 
 		if (last.len && (rk_piece_is(word, "HIGH_RES") || rk_piece_is(word, "LOW_RES"))) {
 			add_input(in, last, word.s[0] == 'H' ? "@HIGH" : "@LOW");
@@ -154,8 +158,9 @@ static void read_inputs(const struct lives *l, struct rk_piece expression, unsig
 		if (of->block.len) {
 			add_input(in, of->name, "");
 			last = of->name;
-		} else if (of->expression.len) {
-			read_inputs(l, of->expression, depth + 1, in);
+		} else if (of->seen != root) {
+			of->seen = root;
+			read_inputs(l, root, of->expression, depth + 1, in);
 		}
 	}
 }
@@ -170,7 +175,7 @@ static void put_live(struct rk_bytes *out, const struct lives *l, const struct l
 	if (one->block.len) {
 		rk_bytes_printf(out, "%.*s", (int)one->block.len, one->block.s);
 	} else {
-		read_inputs(l, one->expression, 0, &in);
+		read_inputs(l, one, one->expression, 0, &in);
 		rk_bytes_puts(out, "=");
 		for (size_t i = 0; i < in.n; i++)
 			rk_bytes_printf(out, " %.*s%s", (int)in.v[i].name.len, in.v[i].name.s,

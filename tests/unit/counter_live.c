@@ -120,6 +120,27 @@ TEST(odd_lists_are_read_without_harm)
 	rk_counter_table_free(t);
 }
 
+TEST(expressions_that_name_each_other_many_times_are_read_once)
+{
+	static char text[1 << 16];
+	struct rk_counter_table *t;
+	size_t len = 0;
+
+	len += (size_t)snprintf(text, sizeof(text), "Name:gfx942\nCounter_Name:Z\nBlock:SQ\n");
+	for (int i = 0; i < 16; i++) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"Counter_Name:D%d\nExpression:", i);
+		for (int k = 0; k < 100; k++)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "D%d+", i + 1);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s\n", i > 10 ? "Z" : "1");
+	}
+	t = table_of(text, "gfx942");
+	if (!CHECK(t != NULL))
+		return;
+	CHECK_STR(entry(t, "gfx942", "D0")->pub.needs[0], "Z");
+	rk_counter_table_free(t);
+}
+
 /* A program that prints `text`. */
 static void script(struct world *w, char path[600], const char *text, int status)
 {
