@@ -646,10 +646,18 @@ TEST(perfetto_file_that_is_one_large_bundle_is_recognised)
 	for (int codec = DEFLATE; codec <= ZSTD; codec += ZSTD - DEFLATE) {
 		const struct rk_reader_ops *ops = rk_reader_by_name("perfetto");
 		struct writer w;
+		char head[25];
 
 		usual_packed(&w, codec);
 		CHECK_I64(rk_reader_probe(ops, w.trace.data, 20, false), 85);
 		CHECK_I64(rk_reader_probe(ops, w.trace.data, 6, false), 0);
+		/* only this bundle is whole */
+		CHECK_I64(rk_reader_probe(ops, w.trace.data, w.trace.len, false), 85);
+		/* an ordinary packet is before it */
+		memcpy(head, "\x0a\x03\xf8\x04\x01", 5);
+		memcpy(head + 5, w.trace.data, 20);
+		CHECK_I64(rk_reader_probe(ops, head, sizeof(head), false), 85);
+		CHECK_I64(rk_reader_probe(ops, head, 6, false), 0);
 		w.trace.data[w.trace.data[1] & 0x80 ? 3 : 2] ^= 1; /* another field */
 		CHECK_I64(rk_reader_probe(ops, w.trace.data, 20, false), 0);
 		finish(&w);

@@ -475,7 +475,7 @@ static bool looks_like_packet(struct rk_cursor c)
 	return !c.bad && seen;
 }
 
-/* Is the first packet, longer than the head, a bundle of compressed packets and nothing else? */
+/* Is the packet there, which may end behind the head, a bundle of compressed packets and nothing else? */
 static bool begins_with_bundle(struct rk_cursor c)
 {
 	uint64_t packet, tag, len;
@@ -497,7 +497,8 @@ static bool begins_with_bundle(struct rk_cursor c)
 /* Most of the packets that are complete in the head must look like packets. */
 static int perfetto_probe(const struct rk_head *head)
 {
-	struct rk_cursor c = rk_cursor_over(head->data, head->len);
+	const struct rk_cursor first = rk_cursor_over(head->data, head->len);
+	struct rk_cursor c = first, rest = first;
 	struct rk_pb_field f;
 	unsigned packets = 0, known = 0;
 
@@ -508,10 +509,12 @@ static int perfetto_probe(const struct rk_head *head)
 			break;
 		packets++;
 		known += looks_like_packet(rk_pb_message(&f));
+		rest = c;
 	}
-	if (!packets && !head->whole)
-		return begins_with_bundle(rk_cursor_over(head->data, head->len)) ? 85 : 0;
-	return known * 2 > packets && (packets > 1 || head->whole) ? 85 : 0;
+	/* a single ordinary packet proves nothing */
+	if (packets < 2 && !head->whole)
+		return begins_with_bundle(first) || (known && begins_with_bundle(rest)) ? 85 : 0;
+	return known * 2 > packets ? 85 : 0;
 }
 
 static int perfetto_open(const struct rk_reader_ops *ops, struct rk_instream *in,
