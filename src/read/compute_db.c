@@ -7,6 +7,7 @@
  * its roofline become samples without a time. Metrics of single kernels have no standard table: they
  * are counted in a warning.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -347,6 +348,7 @@ static int check_schema(struct sql_reader *r, struct rk_error *err)
 	struct rk_sqlite_cursor *c = NULL;
 	struct rk_error cause = { 0 };
 	const char *text;
+	char newer[160] = "";
 	uint64_t n = 0;
 	int64_t major;
 	size_t len;
@@ -359,11 +361,14 @@ static int check_schema(struct sql_reader *r, struct rk_error *err)
 
 		if (rk_num_i64(text, dot ? (size_t)(dot - text) : len, &major) != RK_NUM_OK ||
 		    major > SCHEMA_MAX)
-			rk_diag_add(r->ctx->diag, "unknown-schema", rk_instream_path(r->in), 0, 1,
-				    "schema %.*s of rocprof-compute is newer than this rockit; "
-				    "some of it may not be read",
-				    (int)rk_min(len, 40), text);
+			snprintf(
+				newer, sizeof(newer),
+				"schema %.*s of rocprof-compute is newer than this rockit; some of "
+				"it may not be read",
+				(int)rk_min(len, 40), text);
 	}
+	if (newer[0]) /* once, although a file is opened for each table */
+		rk_diag_most(r->ctx->diag, "unknown-schema", rk_instream_path(r->in), 0, 1, newer);
 	rk_sqlite_cursor_close(c);
 	c = NULL;
 	if (t && (rc = rk_sql_damage(r, &cause, rc, err)) < 0)

@@ -145,8 +145,9 @@ TEST(compute_db_of_a_newer_schema_is_read_with_a_note)
 		 "CREATE TABLE compute_workload (sys_info_extdata JSON);"
 		 "INSERT INTO compute_workload VALUES('{\"command\": \"a\"}')");
 	world_open(&w, 1);
-	CHECK_STR(world_dump(&w, f.path, RK_PROCESSES, RK_WANT_ALL), "command=a\n");
-	CHECK(strstr(world_warnings(&w), "unknown-schema") != NULL);
+	for (int i = 0; i < 2; i++)
+		CHECK_STR(world_dump(&w, f.path, RK_PROCESSES, RK_WANT_ALL), "command=a\n");
+	CHECK_STR(world_warnings(&w), "unknown-schema:1 ");
 	world_close(&w);
 	fixture_end(&f);
 }
