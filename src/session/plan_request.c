@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "counters/counter_table.h"
 #include "io/file.h"
 #include "monitor/sampler.h"
 #include "monitor/sysfs.h"
@@ -291,6 +292,9 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 	struct rk_gpus gpus = { 0 };
 	int rc;
 
+	/* loaded here, where lack of memory can be reported: a look-up takes it for an unknown chip */
+	if (!rk_counter_table_get(err))
+		return RK_E_NOMEM;
 	if ((!name || (tool && tool->gpu)) && (rc = rk_gpus_find(opt->root, &gpus, err)) < 0)
 		return rc;
 	for (size_t i = 0; i < gpus.n; i++) {

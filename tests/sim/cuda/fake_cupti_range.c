@@ -5,8 +5,8 @@
  *	                      alone), lacks=METRIC, break=N (the Nth decoding fails), drop (a range of
  *	                      each decoding is dropped)
  *
- * A kernel of N launches so far has, of metric M of a list, the value 1000 * M + N; of a metric
- * whose name begins with "nan" none. Context C is of device C - 1, and "made" at its first launch.
+ * A kernel of N launches so far has, of metric M of a list, the value 1000 * M + N; of a share of a
+ * peak 90 + N; of a metric whose name begins with "nan" none. Context C is of device C - 1, and "made" at its first launch.
  */
 #include <math.h>
 #include <pthread.h>
@@ -457,9 +457,15 @@ int cuptiProfilerHostEvaluateToGpuValues(struct evaluation *p)
 
 	if (p->size != 72 || p->range >= c->decoded)
 		return WRONG;
-	for (size_t i = 0; i < p->n; i++)
-		p->values[i] = strncmp(p->names[i], "nan", 3) ?
-				       1000.0 * (double)i + (double)c->values[p->range] :
-				       (double)NAN;
+	for (size_t i = 0; i < p->n; i++) {
+		double count = (double)c->values[p->range];
+
+		if (strncmp(p->names[i], "nan", 3) == 0)
+			p->values[i] = (double)NAN;
+		else if (strstr(p->names[i], "pct_of_peak"))
+			p->values[i] = 90 + count;
+		else
+			p->values[i] = 1000.0 * (double)i + count;
+	}
 	return OK;
 }
