@@ -6,10 +6,12 @@
  * at the first open range called $ROCKIT_RANGE, of any thread, and pauses when the last one is
  * closed.
  *
- * rocprofv3 keeps a stack of ranges for each thread and aborts the program at a pop without a push.
- * A push that it could not see, because recording was off, is therefore not passed on, and neither
- * is its pop, even if recording is on by then. A range that is open when another thread ends
- * recording has no end in rocprofv3's trace.
+ * rocprofv3 keeps a stack of ranges for each thread and aborts the program at a pop without a push,
+ * and at a stop without a start. A push that it could not see, because recording was off, is
+ * therefore not passed on, and neither is its pop, even if recording is on by then. Another thread
+ * can switch recording in the middle of a push: nobody knows then whether rocprofv3 saw it, and its
+ * pop is not passed on either. A range that is open when another thread ends recording has no end
+ * in rocprofv3's trace.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,10 +29,12 @@ enum { DEPTH_MAX = 512, OPEN_MAX = 64, PASSED = 1, OURS = 2 };
 #define HIDDEN (UINT64_C(1) << 63)
 
 static const char *name; /* NULL: everything is passed on */
-static atomic_uint open_ranges;
 static atomic_uint_fast64_t hidden_ids;
+/* How often recording was switched: odd from the end of a resume to the begin of the pause. */
+static atomic_uint switches;
 /* Held while recording is switched, so that the last switch is the one that counts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned open_ranges; /* of our name; under the lock */
 /* Open start/stop ranges of our name: id + 1, 0 is free. Under the lock. */
 static uint64_t started[OPEN_MAX];
 
@@ -76,22 +80,28 @@ static bool is_ours(const char *message)
 static void enter(void)
 {
 	pthread_mutex_lock(&lock);
-	if (atomic_fetch_add(&open_ranges, 1) == 0 && next.resume)
-		next.resume(0);
+	if (open_ranges++ == 0) {
+		if (next.resume)
+			next.resume(0);
+		atomic_fetch_add(&switches, 1);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
 static void leave(void)
 {
 	pthread_mutex_lock(&lock);
-	if (atomic_fetch_sub(&open_ranges, 1) == 1 && next.pause)
-		next.pause(0);
+	if (--open_ranges == 0) {
+		atomic_fetch_add(&switches, 1);
+		if (next.pause)
+			next.pause(0);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
-static bool is_recording(void)
+static bool is_recording(unsigned at)
 {
-	return !name || atomic_load(&open_ranges) > 0;
+	return !name || at % 2;
 }
 
 ENTRY int roctxRangePushA(const char *message);
@@ -103,16 +113,18 @@ ENTRY void roctxRangeStop(uint64_t id);
 int roctxRangePushA(const char *message)
 {
 	unsigned char flags = 0;
-	unsigned level = pushed.depth;
+	unsigned level = pushed.depth, before;
 
 	pthread_once(&once, find_all);
 	if (level < DEPTH_MAX && is_ours(message)) {
 		flags = OURS;
 		enter();
 	}
-	if (level < DEPTH_MAX && is_recording() && next.push) {
-		flags |= PASSED;
+	before = atomic_load(&switches);
+	if (level < DEPTH_MAX && is_recording(before) && next.push) {
 		next.push(message);
+		if (atomic_load(&switches) == before)
+			flags |= PASSED;
 	}
 	if (level < DEPTH_MAX)
 		pushed.flags[level] = flags;
@@ -156,15 +168,19 @@ static bool replace(uint64_t old, uint64_t new)
 uint64_t roctxRangeStartA(const char *message)
 {
 	bool ours;
+	unsigned before;
 	uint64_t id;
 
 	pthread_once(&once, find_all);
 	ours = is_ours(message) && next.start;
 	if (ours)
 		enter();
-	if (!is_recording() || !next.start)
+	before = atomic_load(&switches);
+	if (!is_recording(before) || !next.start)
 		return HIDDEN | atomic_fetch_add(&hidden_ids, 1);
 	id = next.start(message);
+	if (atomic_load(&switches) != before) /* never for ours: it keeps recording on */
+		return HIDDEN | atomic_fetch_add(&hidden_ids, 1);
 	/* too many of our name are open at once: the others keep recording on */
 	if (ours && !replace(0, id + 1))
 		leave();

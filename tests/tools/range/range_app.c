@@ -1,6 +1,6 @@
 /*
  * range_app.c - calls ROCTx as its arguments say: +NAME pushes, - pops, (NAME starts, ) stops the
- * latest started range, "threads" lets eight threads push and pop "step" and other ranges.
+ * latest started range, "threads" lets eight threads open and close "step" and other ranges.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -8,18 +8,21 @@
 
 #include "fake_roctx.h"
 
-enum { THREADS = 8, ROUNDS = 2000, MAX_IDS = 256 };
+enum { THREADS = 8, ROUNDS = 200, MAX_IDS = 256 };
 
 static void *worker(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t id = roctxRangeStartA("started");
+
 		roctxRangePushA("outer");
 		roctxRangePushA(i % 3 ? "step" : "other");
 		roctxRangePushA("inner");
 		roctxRangePop();
 		roctxRangePop();
 		roctxRangePop();
+		roctxRangeStop(id);
 	}
 	return NULL;
 }
