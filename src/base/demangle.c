@@ -1071,6 +1071,8 @@ static const struct node *parse_d_type(struct parser *p, bool *plain)
 	char c = peek_next(p);
 	int64_t num;
 
+	if (c == '\0')
+		return NULL;
 	if (c == 't' || c == 'T')
 		return parse_decltype(p);
 	p->s += 2;

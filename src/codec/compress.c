@@ -358,6 +358,8 @@ int rk_unpack_whole(const struct rk_unpack_ops *ops, const uint8_t *in, size_t l
 	void *state = NULL;
 	int rc;
 
+	if (!len)
+		return rk_fail(err, RK_E_FORMAT, "its %s data is truncated", ops->name);
 	if (ops == &rk_unpack_zstd) { /* its stream may have several frames */
 		frame = ZSTD_findFrameCompressedSize(in, len);
 		if (ZSTD_isError(frame) || frame != len)

@@ -173,6 +173,8 @@ TEST(what_is_no_mangled_name_is_refused)
 		"_Z1fIi",
 		"_Z1fDF17b",
 		"_Z1fA",
+		"_Z1fD",
+		"_Z4declIiEDTltclsr2sT1AcvT_I1AD",
 		"_Z1fM",
 		"_Z1fDv",
 		"_ZTh",

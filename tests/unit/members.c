@@ -353,7 +353,7 @@ TEST(ranks_that_did_not_end_well_are_named)
 		"running; raw files are in /tmp/x on n1\n"
 		"broken 2 1: rank 2 did not finish: killed, cancelled, node lost, or still "
 		"running\n"
-		"broken 3 1: rank 3 was stopped before all of its passes were done\n"
+		"broken 3 1: rank 3 was stopped before it was done\n"
 		"empty 2 2: ranks 2, 5 have no kernels\n"
 		"broken 3 1: the program of rank 3 exited with status 143 (signal 15)");
 	CHECK_U64(j.m.n, 6);

@@ -583,6 +583,7 @@ TEST(perfetto_bundles_that_nest_or_are_damaged_are_skipped)
 		{ "it has no packets", 7, false },
 		{ "two frames", 8, false },
 		{ "it unpacks to 64 MiB", 9, false },
+		{ "it is empty", 10, false },
 	};
 
 	for (int codec = DEFLATE; codec <= ZSTD; codec += ZSTD - DEFLATE) {
@@ -616,6 +617,8 @@ TEST(perfetto_bundles_that_nest_or_are_damaged_are_skipped)
 			p = packed(codec, &plain, cases[i].how == 1 ? 3 : 0);
 			if (cases[i].how == 2)
 				p.len -= 5;
+			if (cases[i].how == 10)
+				p.len = 0;
 			if (cases[i].how == 3)
 				p.data[codec == DEFLATE ? p.len / 2 : 1] ^= 0x55;
 			if (cases[i].how == 8) {
