@@ -526,6 +526,111 @@ TEST(files_that_contradict_themselves_are_refused)
 	refuse(&w, RK_E_FORMAT, "broken ELF file: overlapping tables at byte 64");
 }
 
+TEST(versions_that_a_new_text_would_overwrite_are_refused)
+{
+	struct elf_plan p = with_rpath;
+	uint64_t needs = 0, end = 0;
+	struct elf_world w;
+	Elf64_Verneed v;
+
+	p.slack = true;
+	elf_make(&w, &p);
+	for (size_t i = 0; i < w.nentries; i++)
+		if (w.entries[i].d_tag == DT_VERNEED)
+			needs = w.entries[i].d_un.d_ptr;
+		else if (w.entries[i].d_tag == DT_STRTAB)
+			end = w.entries[i].d_un.d_ptr + w.nstrings;
+	/* the version is in the zeros after the string table, where no section is */
+	memcpy(&v, w.data + needs, sizeof(v));
+	v.vn_aux = (Elf64_Word)(end - needs);
+	memcpy(w.data + needs, &v, sizeof(v));
+	refuse(&w, RK_E_FORMAT,
+	       rk_arena_textf(w.arena, "broken ELF file: overlapping tables at byte %u",
+			      (unsigned)end));
+}
+
+static void put_segments(struct elf_world *w)
+{
+	memcpy(w->data + sizeof(w->head), w->segments, w->nsegments * sizeof(w->segments[0]));
+}
+
+TEST(room_that_another_segment_has_is_not_taken)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+	struct rk_elf now;
+	uint64_t end;
+
+	p.room = p.program = p.null_slot = true;
+	elf_make(&w, &p);
+	/* the interpreter's name begins in the read-only segment, its NUL is the first free byte */
+	end = w.segments[1].p_filesz;
+	memset(w.data + end, 'x', 4);
+	w.segments[0].p_offset = end;
+	w.segments[0].p_filesz = 5;
+	w.segments[1].p_filesz = w.segments[1].p_memsz = end + 4;
+	put_segments(&w);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0 && e.way == RK_ELF_SEGMENT);
+	check_changed(&w, LONGER, RK_RPATH);
+	CHECK(elf_read(&w, &now) == 0);
+	CHECK_STR(now.interpreter, "xxxx");
+	elf_done(&w);
+}
+
+TEST(a_note_with_an_address_of_its_own_does_not_move)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+
+	elf_make(&w, &p);
+	w.segments[1].p_vaddr += 1 << 20;
+	put_segments(&w);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	CHECK(memcmp(w.data + w.segments[1].p_offset, "\4\0\0\0\24", 5) == 0);
+	memcpy(&w.head, w.data, sizeof(w.head));
+	memcpy(w.segments, w.data + w.head.e_phoff, w.head.e_phnum * sizeof(w.segments[0]));
+	CHECK_U64(w.segments[1].p_vaddr, w.segments[1].p_offset + (1 << 20));
+	check_changed(&w, LONGER, RK_RPATH);
+	elf_done(&w);
+}
+
+TEST(of_two_dynamic_sections_the_last_with_bytes_counts)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+
+	p.runpath = NULL;
+	p.spare = 1;
+	elf_make(&w, &p);
+	w.segments[1] = w.segments[3]; /* in place of the note */
+	w.segments[1].p_filesz = 0;
+	put_segments(&w);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	check_changed(&w, LONGER, RK_RPATH);
+	elf_done(&w);
+	elf_make(&w, &p);
+	w.segments[1] = w.segments[3];
+	w.segments[1].p_offset = 0; /* the header is not a dynamic section */
+	put_segments(&w);
+	CHECK(elf_change(&w, LONGER, RK_RPATH, &e) == 0);
+	check_changed(&w, LONGER, RK_RPATH);
+	elf_done(&w);
+}
+
+TEST(a_segment_above_the_highest_address_is_refused)
+{
+	struct elf_plan p = with_rpath;
+	struct elf_world w;
+
+	elf_make(&w, &p);
+	w.segments[2].p_vaddr = ((uint64_t)1 << 62) - ELF_WORLD_PAGE + w.segments[2].p_offset;
+	put_segments(&w);
+	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: its addresses are too high");
+}
+
 TEST(a_program_without_place_for_a_header_is_refused)
 {
 	struct elf_plan p = with_rpath;

@@ -51,10 +51,10 @@ static void lower(uint64_t *limit, uint64_t from, uint64_t at)
 		*limit = at - from;
 }
 
-/* Free bytes up to the next segment in memory. */
+/* Free bytes up to the next segment in memory, or to the highest address. */
 static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
 {
-	uint64_t room = UINT64_MAX;
+	uint64_t room = ELF_MAX_ADDRESS - end;
 
 	for (size_t i = 0; i < m->nsegments; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
@@ -69,7 +69,7 @@ static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-/* Free bytes up to whatever comes next in the file; 0 if a section continues there. */
+/* Free bytes up to whatever comes next in the file; 0 if a section or segment continues there. */
 static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 {
 	uint64_t room = UINT64_MAX;
@@ -77,9 +77,14 @@ static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 	lower(&room, end, m->head.e_phoff);
 	if (m->sections)
 		lower(&room, end, m->head.e_shoff);
-	for (size_t i = 0; i < m->nsegments; i++)
-		if (m->segments[i].p_filesz)
-			lower(&room, end, m->segments[i].p_offset);
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_offset < end && end - p->p_offset < p->p_filesz)
+			return 0;
+		if (p->p_filesz)
+			lower(&room, end, p->p_offset);
+	}
 	for (size_t i = 1; i < m->nsections; i++) {
 		const Elf64_Shdr *s = &m->sections[i];
 
@@ -461,6 +466,9 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	if (rc < 0)
 		return rc;
 	lay_out(m, s, &n);
+	if (!elf_fits(n.address, n.size, ELF_MAX_ADDRESS))
+		return rk_fail(m->err, RK_E_UNSUPPORTED,
+			       "cannot edit this ELF file: its addresses are too high");
 	if (n.block.size) {
 		rc = rk_elf_block_move(m, &n.block, n.at + n.block_at, n.address + n.block_at);
 		if (rc < 0)

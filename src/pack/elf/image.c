@@ -13,9 +13,7 @@
 
 #include "base/num.h"
 
-enum { MAX_SLOTS = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
-/* No address space is larger; sums of two addresses below it do not overflow. */
-#define MAX_ADDRESS ((uint64_t)1 << 62)
+enum { MAX_SLOTS = 1 << 16, MAX_CHAIN = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
 #define MAX_ALIGN ((uint64_t)1 << 32)
 #define MAX_STRINGS ((uint64_t)256 << 20)
 
@@ -93,7 +91,7 @@ static int read_segments(struct elf_image *m)
 
 		if (!segment_is_sane(m, p))
 			return broken(m, at, "a segment outside the file");
-		if (!elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS))
+		if (!elf_fits(p->p_vaddr, p->p_memsz, ELF_MAX_ADDRESS))
 			return unsupported(m, "its addresses are too high");
 		m->interpreter |= p->p_type == PT_INTERP;
 		if (p->p_type != PT_LOAD)
@@ -148,7 +146,8 @@ static int read_entries(struct elf_image *m)
 	const Elf64_Phdr *p = NULL;
 	uint64_t flags = 0;
 
-	for (size_t i = 0; i < m->nsegments && !p; i++)
+	/* the last one that is not empty counts, as in a loader */
+	for (size_t i = 0; i < m->nsegments; i++)
 		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
 			p = &m->segments[i];
 	/* a debug info file has the headers but not the bytes */
@@ -236,13 +235,61 @@ static int find_strings(struct elf_image *m)
 	return unsupported(m, "its string table has no section");
 }
 
+/* Reads bytes at an address; false if they are not in the file. */
+static bool load(const struct elf_image *m, uint64_t address, void *to, size_t size)
+{
+	uint64_t at, left;
+
+	if (!find_address(m, address, &at, &left) || left < size)
+		return false;
+	memcpy(to, elf_bytes(m->view, at, size), size);
+	return true;
+}
+
+/*
+ * All of the list of needed versions: from its first record to the end of its last. Links point
+ * only forwards. It must be one piece of the file, as linkers write it.
+ */
+static int find_needs(struct elf_image *m)
+{
+	static const char bad[] = "a bad list of needed versions";
+	uint64_t n = 0, record, left, records = 0;
+
+	if (!entry_value(m, DT_VERNEED, &m->needs_address) || !entry_value(m, DT_VERNEEDNUM, &n) ||
+	    n == 0)
+		return 0;
+	if (!find_address(m, m->needs_address, &m->needs_at, &left))
+		return broken(m, 0, bad);
+	record = m->needs_address;
+	for (uint64_t i = 0; i < n; i++) {
+		Elf64_Verneed v;
+		Elf64_Vernaux a = { .vna_next = 1 };
+		uint64_t aux;
+
+		if (++records > MAX_CHAIN || !load(m, record, &v, sizeof(v)))
+			return broken(m, m->needs_at, bad);
+		m->nneeds = rk_max(m->nneeds, record + sizeof(v) - m->needs_address);
+		aux = record + v.vn_aux;
+		for (uint32_t k = 0; k < v.vn_cnt && a.vna_next; k++) {
+			if (++records > MAX_CHAIN || !load(m, aux, &a, sizeof(a)))
+				return broken(m, m->needs_at, bad);
+			m->nneeds = rk_max(m->nneeds, aux + sizeof(a) - m->needs_address);
+			aux += a.vna_next;
+		}
+		if (v.vn_next == 0)
+			break;
+		record += v.vn_next;
+	}
+	return m->nneeds > left ? broken(m, m->needs_at, bad) : 0;
+}
+
 int rk_elf_image_read(struct elf_image *m)
 {
 	uint64_t at[5] = { 0 }, size[5] = { sizeof(m->head) };
 	int rc;
 
 	if ((rc = read_head(m)) < 0 || (rc = read_segments(m)) < 0 || (rc = read_sections(m)) < 0 ||
-	    (rc = read_entries(m)) < 0 || (rc = find_strings(m)) < 0)
+	    (rc = read_entries(m)) < 0 || (rc = find_strings(m)) < 0 || (rc = find_needs(m)) < 0)
 		return rc;
 	/* the tables that we change must not overlap */
 	at[1] = m->head.e_phoff;
@@ -257,16 +304,6 @@ int rk_elf_image_read(struct elf_image *m)
 		for (size_t k = 0; k < i; k++)
 			if (elf_meet(at[i], size[i], at[k], size[k]))
 				return broken(m, at[i], "overlapping tables");
-	/* nor must the list of needed versions, which is read by addresses */
-	for (size_t i = 0; i < 4; i++) {
-		const Elf64_Phdr *p = rk_elf_segment_around(m, at[i], size[i]);
-		uint64_t address = p ? p->p_vaddr + (at[i] - p->p_offset) : 0, needs;
-
-		if (p && size[i] && entry_value(m, DT_VERNEED, &needs) &&
-		    (elf_meet(needs, 1, address, size[i]) ||
-		     !rk_elf_needs_whole(m, address, size[i])))
-			return broken(m, at[i], "overlapping tables");
-	}
 	return 0;
 }
 
@@ -342,6 +379,7 @@ static int by_offset(const void *a, const void *b)
 int rk_elf_image_finish(struct elf_image *m)
 {
 	Elf64_Ehdr *head = rk_arena_alloc(m->arena, sizeof(*head));
+	uint64_t needs = 0;
 	size_t old = m->head.e_phnum;
 	int rc;
 
@@ -376,19 +414,21 @@ int rk_elf_image_finish(struct elf_image *m)
 
 	if (m->npatches)
 		qsort(m->patches, m->npatches, sizeof(*m->patches), by_offset);
+	entry_value(m, DT_VERNEED, &needs);
 	for (size_t i = 0; i < m->npatches; i++) {
 		const struct rk_elf_patch *p = &m->patches[i];
 		uint64_t limit = i + 1 < m->npatches ? p[1].offset : m->len;
 
-		if (!elf_fits(p->offset, p->len, limit))
+		/* the list of needed versions did not move, so it must keep its bytes */
+		if (!elf_fits(p->offset, p->len, limit) ||
+		    (needs == m->needs_address &&
+		     elf_meet(p->offset, p->len, m->needs_at, m->nneeds)))
 			return broken(m, p->offset, "overlapping tables");
 	}
 	return 0;
 }
 
 /* ---- users of a text ---- */
-
-enum { MAX_CHAIN = 1 << 16 };
 
 struct span {
 	uint64_t from, to; /* users that begin in [from, to) are in conflict */
@@ -397,17 +437,6 @@ struct span {
 static bool in_span(const struct span *s, uint64_t user)
 {
 	return user >= s->from && user < s->to;
-}
-
-/* Reads bytes at an address; false if they are not in the file. */
-static bool load(const struct elf_image *m, uint64_t address, void *to, size_t size)
-{
-	uint64_t at, left;
-
-	if (!find_address(m, address, &at, &left) || left < size)
-		return false;
-	memcpy(to, elf_bytes(m->view, at, size), size);
-	return true;
 }
 
 /* Undefined symbols come before the first hashed one, so an empty table does not tell the count. */
@@ -547,40 +576,11 @@ static bool needs_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* Records whether a 16-byte record at this address is inside or outside. */
-static bool tell(uint64_t address, const struct span *s, bool *inside, bool *outside)
-{
-	bool in = in_span(s, address);
-
-	*inside |= in;
-	*outside |= !in || s->to - address < sizeof(Elf64_Verneed);
-	return !(*inside && *outside);
-}
-
 bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size)
 {
-	const struct span s = { address, address + size };
-	bool inside = false, outside = false;
-	uint64_t at, n, aux;
-
-	if (!entry_value(m, DT_VERNEED, &at) || !entry_value(m, DT_VERNEEDNUM, &n))
-		return true;
-	for (uint64_t i = 0; i < n; i++) {
-		Elf64_Verneed v;
-		Elf64_Vernaux a = { .vna_next = 1 };
-
-		if (i >= MAX_CHAIN || !load(m, at, &v, sizeof(v)) ||
-		    !tell(at, &s, &inside, &outside))
-			return false;
-		aux = at + v.vn_aux;
-		for (uint32_t k = 0; k < v.vn_cnt && a.vna_next; k++, aux += a.vna_next)
-			if (!load(m, aux, &a, sizeof(a)) || !tell(aux, &s, &inside, &outside))
-				return false;
-		if (v.vn_next == 0)
-			break;
-		at += v.vn_next;
-	}
-	return true;
+	return !elf_meet(m->needs_address, m->nneeds, address, size) ||
+	       (m->needs_address >= address &&
+		elf_fits(m->needs_address - address, m->nneeds, size));
 }
 
 static bool definitions_use(const struct elf_image *m, const struct span *s)

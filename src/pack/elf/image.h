@@ -14,6 +14,9 @@
 #include "pack/elf/edit.h"
 #include "pack/elf/read.h"
 
+/* No address space is larger; sums of two addresses below it do not overflow. */
+#define ELF_MAX_ADDRESS ((uint64_t)1 << 62)
+
 struct elf_image {
 	struct rk_view *view;
 	uint64_t len;
@@ -33,7 +36,9 @@ struct elf_image {
 	const uint8_t *strings;
 	uint64_t strings_at, strings_address, nstrings;
 	size_t strings_section; /* 0: none */
-	uint64_t page;          /* largest page size the machine may have */
+	/* list of needed versions, as in the file; nneeds: its bytes, 0: none */
+	uint64_t needs_at, needs_address, nneeds;
+	uint64_t page; /* largest page size the machine may have */
 
 	/* the changes so far */
 	struct rk_elf_patch *patches;

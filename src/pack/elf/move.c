@@ -14,6 +14,12 @@ static bool finds_by_header(const Elf64_Phdr *p)
 	return p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_GNU_PROPERTY;
 }
 
+/* Its bytes are all in the file, and their addresses are `shift` above their offsets. */
+static bool header_may_move(const Elf64_Phdr *p, uint64_t shift)
+{
+	return finds_by_header(p) && p->p_vaddr - p->p_offset == shift && p->p_memsz == p->p_filesz;
+}
+
 const Elf64_Phdr *rk_elf_segment_around(const struct elf_image *m, uint64_t at, uint64_t size)
 {
 	for (size_t i = 0; i < m->nsegments; i++) {
@@ -118,7 +124,8 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 		const Elf64_Phdr *p = &m->segments[i];
 
 		if (finds_by_header(p) && elf_meet(p->p_offset, p->p_filesz, first, size) &&
-		    !widen(b, first, p->p_offset, p->p_filesz, grown))
+		    (!header_may_move(p, b->address) ||
+		     !widen(b, first, p->p_offset, p->p_filesz, grown)))
 			return false;
 	}
 	return true;
@@ -290,7 +297,7 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, st
 		if (p->p_type == PT_LOAD || !elf_fits(p->p_offset, p->p_filesz, m->len) ||
 		    !elf_meet(p->p_offset, p->p_filesz, at, size))
 			continue;
-		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, &b))
+		if (!header_may_move(p, b.address - at) || !is_inside(p->p_offset, p->p_filesz, &b))
 			return false;
 	}
 	if (elf_meet(at, size, m->entries_at, m->nslots * sizeof(*m->entries)) ||
@@ -310,7 +317,8 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 	for (size_t i = 0; i < m->nsegments; i++) {
 		Elf64_Phdr *p = &m->segments[i];
 
-		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, b))
+		if (!header_may_move(p, b->address - b->at) ||
+		    !is_inside(p->p_offset, p->p_filesz, b))
 			continue;
 		p->p_offset += at - b->at;
 		p->p_vaddr += distance;

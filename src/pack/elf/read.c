@@ -261,10 +261,10 @@ static int read_names(const struct reader *r, const struct entries *d, struct rk
 }
 
 /*
- * The versions needed from other files; if `to` is NULL, only counts them. Elf_Verneed and
- * Elf_Vernaux have the same 16-byte layout in 32-bit and 64-bit files.
+ * The versions needed from other files; if `to` is NULL, only counts them. The list ends before
+ * `end`. Elf_Verneed and Elf_Vernaux have the same 16-byte layout in 32-bit and 64-bit files.
  */
-static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
+static int read_needs(const struct reader *r, uint64_t at, uint64_t end, uint64_t nfiles,
 		      struct rk_elf_version *to, size_t *n)
 {
 	static const char bad[] = "a bad list of needed versions";
@@ -276,7 +276,8 @@ static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 		const char *file;
 		int rc;
 
-		if (!find_record(r, at, sizeof(Elf64_Verneed), &c) || i >= MAX_VERSIONS)
+		if (!elf_fits(at, sizeof(Elf64_Verneed), end) || i >= MAX_VERSIONS ||
+		    !find_record(r, at, sizeof(Elf64_Verneed), &c))
 			return broken(r, at, bad);
 		number(r, &c, 2); /* version */
 		count = number(r, &c, 2);
@@ -288,7 +289,8 @@ static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 
 		next_aux = 1;
 		for (uint64_t k = 0; k < count && next_aux; k++, aux += next_aux, ++*n) {
-			if (!find_record(r, aux, sizeof(Elf64_Vernaux), &c) || *n >= MAX_VERSIONS)
+			if (!elf_fits(aux, sizeof(Elf64_Vernaux), end) || *n >= MAX_VERSIONS ||
+			    !find_record(r, aux, sizeof(Elf64_Vernaux), &c))
 				return broken(r, aux, bad);
 			number(r, &c, 4 + 2 + 2); /* hash, flags, other */
 			name = number(r, &c, 4);
@@ -306,14 +308,18 @@ static int read_needs(const struct reader *r, uint64_t at, uint64_t nfiles,
 
 static int read_dynamic(struct reader *r, struct rk_elf *e)
 {
-	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC), *interpreter = segment_of(r, PT_INTERP);
+	const Elf64_Phdr *p = NULL, *interpreter = segment_of(r, PT_INTERP);
 	struct rk_elf_version *versions;
 	struct entries d = { 0 };
 	uint64_t at = 0, left = 0;
 	size_t n = 0;
 	int rc;
 
-	if (!p || p->p_filesz == 0 || is_hollow(r, p))
+	/* the last one that is not empty counts, as in a loader */
+	for (size_t i = 0; i < r->head.e_phnum; i++)
+		if (r->segments[i].p_type == PT_DYNAMIC && r->segments[i].p_filesz)
+			p = &r->segments[i];
+	if (!p || is_hollow(r, p))
 		return 0;
 	e->dynamic = true;
 	if (interpreter && interpreter->p_filesz) {
@@ -348,13 +354,13 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 		return 0;
 	if (!find_address(r, d.versions, &at, &left))
 		return broken(r, 0, "a list of needed versions outside the segments");
-	rc = read_needs(r, at, d.nversions, NULL, &n);
+	rc = read_needs(r, at, at + left, d.nversions, NULL, &n);
 	if (rc < 0)
 		return rc;
 	e->versions = versions = rk_arena_alloc(r->arena, n * sizeof(*versions));
 	if (!versions)
 		return rk_fail_nomem(r->err);
-	return read_needs(r, at, d.nversions, versions, &e->nversions);
+	return read_needs(r, at, at + left, d.nversions, versions, &e->nversions);
 }
 
 static enum rk_elf_kind kind_of(const struct reader *r)
