@@ -578,6 +578,20 @@ TEST(room_that_another_segment_has_is_not_taken)
 	elf_done(&w);
 }
 
+TEST(an_interpreter_in_a_table_is_refused)
+{
+	struct elf_plan p = with_rpath;
+	struct elf_world w;
+
+	p.program = p.null_slot = true;
+	elf_make(&w, &p);
+	w.segments[0].p_offset = w.dynamic_at;
+	put_segments(&w);
+	refuse(&w, RK_E_FORMAT,
+	       rk_arena_textf(w.arena, "broken ELF file: overlapping tables at byte %u",
+			      (unsigned)w.dynamic_at));
+}
+
 TEST(a_note_with_an_address_of_its_own_does_not_move)
 {
 	struct elf_plan p = with_rpath;

@@ -93,7 +93,10 @@ static int read_segments(struct elf_image *m)
 			return broken(m, at, "a segment outside the file");
 		if (!elf_fits(p->p_vaddr, p->p_memsz, ELF_MAX_ADDRESS))
 			return unsupported(m, "its addresses are too high");
-		m->interpreter |= p->p_type == PT_INTERP;
+		if (p->p_type == PT_INTERP && !m->interpreter) {
+			m->interpreter = true;
+			m->interpreter_at = p->p_offset;
+		}
 		if (p->p_type != PT_LOAD)
 			continue;
 		if (p->p_vaddr < end)
@@ -379,7 +382,7 @@ static int by_offset(const void *a, const void *b)
 int rk_elf_image_finish(struct elf_image *m)
 {
 	Elf64_Ehdr *head = rk_arena_alloc(m->arena, sizeof(*head));
-	uint64_t needs = 0;
+	uint64_t needs = 0, name = 0; /* sizes of what did not move and so must keep its bytes */
 	size_t old = m->head.e_phnum;
 	int rc;
 
@@ -415,14 +418,18 @@ int rk_elf_image_finish(struct elf_image *m)
 	if (m->npatches)
 		qsort(m->patches, m->npatches, sizeof(*m->patches), by_offset);
 	entry_value(m, DT_VERNEED, &needs);
+	needs = needs == m->needs_address ? m->nneeds : 0;
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_INTERP &&
+		    m->segments[i].p_offset == m->interpreter_at)
+			name = m->segments[i].p_filesz;
 	for (size_t i = 0; i < m->npatches; i++) {
 		const struct rk_elf_patch *p = &m->patches[i];
 		uint64_t limit = i + 1 < m->npatches ? p[1].offset : m->len;
 
-		/* the list of needed versions did not move, so it must keep its bytes */
 		if (!elf_fits(p->offset, p->len, limit) ||
-		    (needs == m->needs_address &&
-		     elf_meet(p->offset, p->len, m->needs_at, m->nneeds)))
+		    elf_meet(p->offset, p->len, m->needs_at, needs) ||
+		    elf_meet(p->offset, p->len, m->interpreter_at, name))
 			return broken(m, p->offset, "overlapping tables");
 	}
 	return 0;

@@ -27,7 +27,8 @@ struct elf_image {
 	size_t nsegments;
 	Elf64_Shdr *sections; /* NULL: the file has none */
 	size_t nsections;
-	bool interpreter; /* can be started: its program headers are then read in memory */
+	bool interpreter;        /* can be started: its program headers are then read in memory */
+	uint64_t interpreter_at; /* its name in the file, before it moves */
 	/* dynamic section: used entries, and how many would fit */
 	Elf64_Dyn *entries;
 	size_t nentries, nslots;
