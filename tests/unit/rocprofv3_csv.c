@@ -111,6 +111,27 @@ TEST(kernel_trace_of_rocm_7_has_22_columns_quoted_or_not)
 	reads_as("1_kernel_trace.csv", HEADER_22 "\n" ROW_22 "\n", RK_KERNELS, KERNEL_22);
 }
 
+TEST(agent_and_queue_columns_may_be_there_twice)
+{
+	struct rk_bytes b;
+
+	rk_bytes_init(&b, 1 << 20);
+	rk_bytes_puts(&b,
+		      "Kind,Agent_Id,Queue_Id,Queue_Id,Agent_Id,Dispatch_Id,Kernel_Id,Kernel_Name,"
+		      "Start_Timestamp,End_Timestamp\n");
+	for (int i = 1; i <= 3; i++)
+		rk_bytes_printf(&b, "KERNEL_DISPATCH,Agent 4,1,9,9,%d,7,k,%d,%d\n", i, 100 * i,
+				100 * i + 50);
+	reads_as("1_kernel_trace.csv", rk_bytes_str(&b), RK_KERNELS,
+		 "kernel_name=k|start_ns=100|duration_ns=50|stream_id=1|device_id=4|queue_id=1|"
+		 "dispatch_id=1|source=rocprofv3-csv|clock=boottime\n"
+		 "kernel_name=k|start_ns=200|duration_ns=50|stream_id=1|device_id=4|queue_id=1|"
+		 "dispatch_id=2|source=rocprofv3-csv|clock=boottime\n"
+		 "kernel_name=k|start_ns=300|duration_ns=50|stream_id=1|device_id=4|queue_id=1|"
+		 "dispatch_id=3|source=rocprofv3-csv|clock=boottime\n");
+	rk_bytes_release(&b);
+}
+
 TEST(kernel_trace_with_columns_added_by_someone_else)
 {
 	reads_as("t.csv", HEADER_22 ",Phase\n" ROW_22 ",\"decode, late\"\n" ROW_22 ",\n",

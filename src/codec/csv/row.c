@@ -236,7 +236,7 @@ static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_p
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		if (cols[i].cell != RK_CELL_SKIP)
+		if (cols[i].cell > RK_CELL_SKIP_TEXT)
 			ret[k++] = (struct rk_csv_put){ cols[i].field, (uint8_t)i,
 							cols[i].cell != RK_CELL_I32 &&
 								cols[i].cell != RK_CELL_U32 };
