@@ -230,7 +230,7 @@ def presets_counters_and_plans_need_nothing_installed(_):
     assert len(rockit.counter_passes("gfx942", "compute_bound")) == 2
     plan = rockit.plan(["./app", "-x"], preset="compute", tool="rocprofv3", tool_version="6.4", arch="gfx942")
     assert plan.tool == "rocprofv3" and len(plan.passes) == 3
-    assert plan.passes[0].argv[-2:] == ["./app", "-x"] and "SQ_WAVES" in plan.passes[1].counters
+    assert plan.passes[0].argv[-2:] == ["./app", "-x"] and any("SQ_WAVES" in p.counters for p in plan.passes)
     assert isinstance(rockit.doctor().ready, bool) and rockit.doctor().checks
     assert isinstance(rockit.tools(), list)
     raises(rockit.UsageError, rockit.plan, "./app -x")
