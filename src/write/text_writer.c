@@ -165,7 +165,7 @@ static void put_name(struct text_rows *t, uint32_t id, size_t room)
 	size_t len;
 
 	if (cell) {
-		if (rk_bytes_reserve(&t->text, cell->len + room))
+		if (rk_bytes_reserve(&t->text, cell->len + room) && cell->len)
 			put_raw(&t->text, t->name_text.data + cell->from, cell->len);
 		return;
 	}
