@@ -137,9 +137,7 @@ int rk_machine_read(const char *root, struct rk_machine *ret, struct rk_error *e
 	ret->wsl = path[0] && access(path, F_OK) == 0;
 	rk_sysfs_path(dir, root, "/sys/class/kfd/kfd/topology/nodes");
 	rc = rk_sysfs_list(dir, &nodes, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < nodes.n; i++) {
+	for (size_t i = 0; rc == 0 && i < nodes.n; i++) {
 		uint64_t simds = 0, firmware = 0;
 
 		rk_sysfs_path(path, dir, "/%s/properties", nodes.v[i]);
@@ -151,5 +149,5 @@ int rk_machine_read(const char *root, struct rk_machine *ret, struct rk_error *e
 			ret->firmware = firmware;
 	}
 	rk_list_release(&nodes);
-	return 0;
+	return rc;
 }
