@@ -148,7 +148,7 @@ if(TARGET rockit)
     get_filename_component(name ${script} NAME_WE)
     set(label readers)
     # the same C code as in other tests, seen through programs that take their time
-    if(name MATCHES "^(dataset|parquet_readers|recorded_diff|trace_processor)$")
+    if(name MATCHES "^(dataset|parquet_readers|recorded|recorded_diff|trace_processor)$")
       set(label readers long)
     endif()
     rockit_script_test(readers-${name} "${label}" 600 ${python} ${script})
