@@ -1,4 +1,4 @@
-// recorded.mjs - a page of everything that profilers wrote: it opens, and has the report's numbers.
+// recorded.mjs - pages of what profilers wrote: they open, and have the report's numbers.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,10 @@ async function look(folder, name) {
 	await page.close();
 }
 
-const folders = readdirSync(root, { withFileTypes: true }).filter((e) => e.isDirectory()).map((e) => e.name);
+// Every other folder, always the same; all of them in the full test.
+const step = process.env.ROCKIT_TEST_FULL === "1" ? 1 : 2;
+const folders = readdirSync(root, { withFileTypes: true }).filter((e) => e.isDirectory()).map((e) => e.name)
+	.sort().filter((_, i) => i % step === 0);
 const tests = Object.fromEntries(folders.map((name) => [`${name} is shown`, () => look(join(root, name), name)]));
 const failed = await all(tests);
 await browser.close();
