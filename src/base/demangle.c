@@ -1190,6 +1190,49 @@ static const struct node *parse_array(struct parser *p)
 	return make(p, ARRAY, size, type);
 }
 
+/* A template parameter, with its arguments if it is a template. */
+static const struct node *parse_param_type(struct parser *p)
+{
+	const struct node *n;
+
+	n = parse_template_param(p);
+	if (n && peek(p) == 'I' && !p->in_conversion) {
+		if (!add_sub(p, n))
+			return NULL;
+		n = make_both(p, TEMPLATE, n, parse_template_args(p));
+	} else if (n && peek(p) == 'I') {
+		/* operator T<...>: the arguments may belong to T or to the operator: try */
+		struct parser start = *p;
+		const struct node *args;
+
+		if (!add_sub(p, n))
+			return NULL;
+		args = parse_template_args(p);
+		if (args && peek(p) == 'I')
+			n = make(p, TEMPLATE, n, args);
+		else
+			go_back(p, &start);
+	}
+	return n;
+}
+
+/* U and the name of a qualifier that is the compiler's own: an address space, for example. */
+static const struct node *parse_vendor_type(struct parser *p)
+{
+	const struct node *name, *n;
+	struct node *q;
+
+	p->s++;
+	name = parse_arguments(p, parse_source_name(p));
+	n = name ? parse_type(p) : NULL;
+	if (!n)
+		return NULL;
+	q = make_word(p, CV, " ", n);
+	if (q)
+		q->b = name;
+	return q;
+}
+
 static const struct node *parse_type_inner(struct parser *p)
 {
 	const struct node *n;
@@ -1235,24 +1278,7 @@ static const struct node *parse_type_inner(struct parser *p)
 			n = parse_name(p);
 			break;
 		}
-		n = parse_template_param(p);
-		if (n && peek(p) == 'I' && !p->in_conversion) {
-			if (!add_sub(p, n))
-				return NULL;
-			n = make_both(p, TEMPLATE, n, parse_template_args(p));
-		} else if (n && peek(p) == 'I') {
-			/* operator T<...>: the arguments may belong to T or to the operator: try */
-			struct parser start = *p;
-			const struct node *args;
-
-			if (!add_sub(p, n))
-				return NULL;
-			args = parse_template_args(p);
-			if (args && peek(p) == 'I')
-				n = make(p, TEMPLATE, n, args);
-			else
-				go_back(p, &start);
-		}
+		n = parse_param_type(p);
 		break;
 	case 'S':
 		if (rk_is_digit(next) || next == '_' || (next >= 'A' && next <= 'Z')) {
@@ -1286,21 +1312,9 @@ static const struct node *parse_type_inner(struct parser *p)
 		p->s++;
 		n = make_word_of(p, COMPLEX, " _Imaginary", parse_type(p));
 		break;
-	case 'U': {
-		const struct node *name;
-		struct node *q;
-
-		p->s++;
-		name = parse_arguments(p, parse_source_name(p));
-		n = name ? parse_type(p) : NULL;
-		if (!n)
-			return NULL;
-		q = make_word(p, CV, " ", n);
-		if (q)
-			q->b = name;
-		n = q;
+	case 'U':
+		n = parse_vendor_type(p);
 		break;
-	}
 	case 'D':
 		if (is_function(p))
 			n = parse_function_type(p, first, first);

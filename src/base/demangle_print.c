@@ -528,50 +528,71 @@ static void print_template_args(struct printer *p, const struct node *args)
 	put_word(p, ">");
 }
 
-/* Types: the first half. Everything else: the whole. */
-static void print_left(struct printer *p, const struct node *n)
+/* What is inside a function. */
+static void print_local(struct printer *p, const struct node *n)
 {
-	const struct node *a;
+	const struct node *entity = n->b;
 
-	if (!n || !enter(p))
-		return;
+	if (n->a->kind == TYPED)
+		print_typed(p, n->a, false);
+	else
+		print(p, n->a);
+	put_word(p, "::");
+	if (entity->kind == DEFAULT_ARG) {
+		put_word(p, "{default arg#");
+		print_number(p, entity->num);
+		put_word(p, "}::");
+		entity = entity->a;
+	}
+	while (entity->kind == THIS)
+		entity = entity->a;
+	print(p, entity);
+}
+
+/* operator T: T may be a parameter of the template that the operator is. */
+static void print_conversion(struct printer *p, const struct node *n)
+{
+	struct scope scope = { .template = p->template, .outer = p->scope };
+
+	put_word(p, "operator ");
+	if (p->template) {
+		p->scope = &scope;
+		print(p, n->a);
+		p->scope = scope.outer;
+	} else {
+		print(p, n->a);
+	}
+}
+
+/* Parameters of a generic lambda have no names: auto:1, auto:2. */
+static void print_lambda(struct printer *p, const struct node *n)
+{
+	bool before = p->in_lambda;
+
+	put_word(p, "{lambda(");
+	p->in_lambda = true;
+	print_list(p, n->a);
+	p->in_lambda = before;
+	put_word(p, ")#");
+	print_number(p, n->num);
+	put_word(p, "}");
+}
+
+/* Names and what is in them. False if `n` is something else. */
+static bool print_name(struct printer *p, const struct node *n)
+{
 	switch (n->kind) {
 	case NAME:
 		put(p, n->text, n->len);
-		break;
-	case BUILTIN:
-		put(p, n->text, n->len);
-		if (n->b)
-			print(p, n->b);
-		break;
-	case NUMBER:
-		print_number(p, n->num);
-		put_word(p, n->text);
 		break;
 	case QUALIFIED:
 		print(p, n->a);
 		put_word(p, "::");
 		print(p, n->b);
 		break;
-	case LOCAL: {
-		const struct node *entity = n->b;
-
-		if (n->a->kind == TYPED)
-			print_typed(p, n->a, false);
-		else
-			print(p, n->a);
-		put_word(p, "::");
-		if (entity->kind == DEFAULT_ARG) {
-			put_word(p, "{default arg#");
-			print_number(p, entity->num);
-			put_word(p, "}::");
-			entity = entity->a;
-		}
-		while (entity->kind == THIS)
-			entity = entity->a;
-		print(p, entity);
+	case LOCAL:
+		print_local(p, n);
 		break;
-	}
 	case TYPED:
 		print_typed(p, n, true);
 		break;
@@ -584,27 +605,6 @@ static void print_left(struct printer *p, const struct node *n)
 		print_template_args(p, n->b);
 		break;
 	}
-	case PARAM:
-		if (p->in_lambda) {
-			put_word(p, "auto:");
-			print_number(p, n->num + 1);
-			break;
-		}
-		a = argument(p, n);
-		if (!a)
-			p->bad = true;
-		else
-			OUTSIDE(p, print_left(p, a));
-		break;
-	case FUNCTION_PARAM:
-		if (n->num) {
-			put_word(p, "{parm#");
-			print_number(p, n->num);
-			put_word(p, "}");
-		} else {
-			put_word(p, "this");
-		}
-		break;
 	case DTOR:
 		put_word(p, "~");
 		print(p, n->a);
@@ -625,6 +625,78 @@ static void print_left(struct printer *p, const struct node *n)
 		print(p, n->a);
 		put_word(p, "-in-");
 		print(p, n->b);
+		break;
+	case OPERATOR:
+		put_word(p, "operator");
+		if (n->op->text[0] >= 'a' && n->op->text[0] <= 'z')
+			put_word(p, " ");
+		put_word(p, n->op->text);
+		if (p->last == ' ')
+			p->out->len--;
+		break;
+	case CONVERSION:
+		print_conversion(p, n);
+		break;
+	case LITERAL_OP:
+		put_word(p, "operator\"\" ");
+		print(p, n->a);
+		break;
+	case LAMBDA:
+		print_lambda(p, n);
+		break;
+	case UNNAMED:
+		put_word(p, "{unnamed type#");
+		print_number(p, n->num);
+		put_word(p, "}");
+		break;
+	case DEFAULT_ARG:
+		print(p, n->a);
+		break;
+	case TAGGED:
+		print(p, n->a);
+		put_word(p, "[abi:");
+		print(p, n->b);
+		put_word(p, "]");
+		break;
+	case BINDING:
+		put_word(p, "[");
+		print_list(p, n->a);
+		put_word(p, "]");
+		break;
+	case CLONE:
+		print(p, n->a);
+		put_word(p, " [clone ");
+		put(p, n->text, n->len);
+		put_word(p, "]");
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* The first half of a type; all of a list. False if `n` is something else. */
+static bool print_type(struct printer *p, const struct node *n)
+{
+	const struct node *a;
+
+	switch (n->kind) {
+	case BUILTIN:
+		put(p, n->text, n->len);
+		if (n->b)
+			print(p, n->b);
+		break;
+	case PARAM:
+		if (p->in_lambda) {
+			put_word(p, "auto:");
+			print_number(p, n->num + 1);
+			break;
+		}
+		a = argument(p, n);
+		if (!a)
+			p->bad = true;
+		else
+			OUTSIDE(p, print_left(p, a));
 		break;
 	case CV:
 	case THIS:
@@ -677,30 +749,36 @@ static void print_left(struct printer *p, const struct node *n)
 	case PACK:
 		print_list(p, n->a);
 		break;
-	case OPERATOR:
-		put_word(p, "operator");
-		if (n->op->text[0] >= 'a' && n->op->text[0] <= 'z')
-			put_word(p, " ");
-		put_word(p, n->op->text);
-		if (p->last == ' ')
-			p->out->len--;
+	case EXPANSION:
+		print_expansion(p, n);
 		break;
-	case CONVERSION: {
-		struct scope scope = { .template = p->template, .outer = p->scope };
-
-		put_word(p, "operator ");
-		if (p->template) {
-			p->scope = &scope;
-			print(p, n->a);
-			p->scope = scope.outer;
-		} else {
-			print(p, n->a);
-		}
-		break;
-	}
-	case LITERAL_OP:
-		put_word(p, "operator\"\" ");
+	case DECLTYPE:
+		put_word(p, "decltype (");
 		print(p, n->a);
+		put_word(p, ")");
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Expressions. False if `n` is something else. */
+static bool print_value(struct printer *p, const struct node *n)
+{
+	switch (n->kind) {
+	case NUMBER:
+		print_number(p, n->num);
+		put_word(p, n->text);
+		break;
+	case FUNCTION_PARAM:
+		if (n->num) {
+			put_word(p, "{parm#");
+			print_number(p, n->num);
+			put_word(p, "}");
+		} else {
+			put_word(p, "this");
+		}
 		break;
 	case UNARY:
 		print_unary(p, n);
@@ -728,34 +806,6 @@ static void print_left(struct printer *p, const struct node *n)
 	case LITERAL:
 		print_literal(p, n);
 		break;
-	case LAMBDA: {
-		bool before = p->in_lambda;
-
-		put_word(p, "{lambda(");
-		p->in_lambda = true;
-		print_list(p, n->a);
-		p->in_lambda = before;
-		put_word(p, ")#");
-		print_number(p, n->num);
-		put_word(p, "}");
-		break;
-	}
-	case UNNAMED:
-		put_word(p, "{unnamed type#");
-		print_number(p, n->num);
-		put_word(p, "}");
-		break;
-	case DEFAULT_ARG:
-		print(p, n->a);
-		break;
-	case EXPANSION:
-		print_expansion(p, n);
-		break;
-	case DECLTYPE:
-		put_word(p, "decltype (");
-		print(p, n->a);
-		put_word(p, ")");
-		break;
 	case INIT:
 		if (n->a)
 			print(p, n->a);
@@ -766,24 +816,19 @@ static void print_left(struct printer *p, const struct node *n)
 	case FOLD:
 		print_fold(p, n);
 		break;
-	case TAGGED:
-		print(p, n->a);
-		put_word(p, "[abi:");
-		print(p, n->b);
-		put_word(p, "]");
-		break;
-	case BINDING:
-		put_word(p, "[");
-		print_list(p, n->a);
-		put_word(p, "]");
-		break;
-	case CLONE:
-		print(p, n->a);
-		put_word(p, " [clone ");
-		put(p, n->text, n->len);
-		put_word(p, "]");
-		break;
+	default:
+		return false;
 	}
+	return true;
+}
+
+/* Types: the first half. Everything else: the whole. */
+static void print_left(struct printer *p, const struct node *n)
+{
+	if (!n || !enter(p))
+		return;
+	if (!print_name(p, n) && !print_type(p, n))
+		print_value(p, n);
 	p->depth--;
 }
 
