@@ -497,13 +497,8 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 	}
 	if (rc < 0)
 		return rc;
-	if (rc == 0) { /* end of file */
-		if (s->lines.huge)
-			rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
-					  "a line is longer than %d bytes; skipped", RK_LINES_MAX);
-		s->lines.huge = 0;
-		rk_oddities_tell(&s->odd, s->ctx->diag, s->path);
-	}
+	if (rc == 0) /* end of file */
+		rk_oddities_tell_lines(&s->odd, &s->lines, s->ctx->diag, s->path);
 	*batch = rk_builder_batch(&s->b);
 	return s->b.nrows > 0;
 }

@@ -31,3 +31,13 @@ void rk_oddities_tell(struct rk_oddities *o, struct rk_diag *d, const char *file
 		rk_diag_most(d, odd->kind, file, odd->line, odd->count, odd->message);
 	*o = (struct rk_oddities){ 0 };
 }
+
+void rk_oddities_tell_lines(struct rk_oddities *o, struct rk_lines *lines, struct rk_diag *d,
+			    const char *file)
+{
+	if (lines->huge)
+		rk_oddities_count(o, "huge-row", lines->huge_line, lines->huge,
+				  "a line is longer than %d bytes; skipped", RK_LINES_MAX);
+	lines->huge = 0;
+	rk_oddities_tell(o, d, file);
+}

@@ -8,6 +8,7 @@
 #define RK_ODDITIES_H
 
 #include "base/diag.h"
+#include "codec/instream.h"
 
 enum { RK_ODDITIES = 16 }; /* max kinds; further kinds are dropped */
 
@@ -24,5 +25,8 @@ void rk_oddities_count(struct rk_oddities *o, const char *kind, uint64_t line, u
 		       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Reports all warnings and clears them. */
 void rk_oddities_tell(struct rk_oddities *o, struct rk_diag *d, const char *file);
+/* The same at the end of a file that was read line by line, with the lines that were too long. */
+void rk_oddities_tell_lines(struct rk_oddities *o, struct rk_lines *lines, struct rk_diag *d,
+			    const char *file);
 
 #endif
