@@ -383,7 +383,7 @@ static int add_formulas(struct items *s, struct rk_error *err)
 	struct rk_formula_names *names = NULL;
 	int rc;
 
-	if ((rc = rk_metric_set_load(NULL, &s->metrics, err)) < 0 ||
+	if ((rc = rk_metric_set_load(NULL, NULL, &s->metrics, err)) < 0 ||
 	    (rc = rk_formula_names_new(&names, err)) < 0)
 		return rc;
 	for (size_t i = 0; rc == 0 && i < s->nlisted; i++) {

@@ -87,14 +87,16 @@ static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 }
 
 /*
- * Releases of rocprof-compute average ratios differently, and their users compare our numbers with
- * its own. The release is in the folder's sysinfo.csv.
+ * Loads the definitions. Releases of rocprof-compute compute some numbers differently, and their
+ * users compare ours with its own: the release in the folder's sysinfo.csv decides, of several the
+ * oldest.
  */
-static int find_average(struct rk_metric_work *w, struct rk_error *err)
+static int load_definitions(struct rk_metric_work *w, struct rk_error *err)
 {
 	const struct rk_data_file *f = rk_data_find("metrics/versions.json");
+	const struct rk_tree *version = NULL;
 	struct rk_tree *table = NULL;
-	bool all = true, any = false;
+	int64_t release = 0, from;
 	int rc;
 
 	if (!f)
@@ -103,24 +105,18 @@ static int find_average(struct rk_metric_work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < w->run->nfound; i++) {
-		int release = w->run->found[i].release;
-		bool sums = false;
+		int v = w->run->found[i].release;
 
-		if (!release)
-			continue;
-		any = true;
-		RK_TREE_EACH(v, rk_tree_get(table, "versions"))
-		{
-			int64_t from = 0;
-
-			if (rk_tree_int(rk_tree_get(v, "from"), &from) && release >= from)
-				sums = !strcmp(rk_tree_text(rk_tree_get(v, "average"), ""), "sums");
-		}
-		all &= sums;
+		if (v && (!release || v < release))
+			release = v;
 	}
-	w->of_sums = any && all;
+	RK_TREE_EACH(v, rk_tree_get(table, "versions"))
+	if (rk_tree_int(rk_tree_get(v, "from"), &from) && release && release >= from)
+		version = v;
+	w->of_sums = !strcmp(rk_tree_text(rk_tree_get(version, "average"), ""), "sums");
+	rc = rk_metric_set_load(w->opt->metrics, rk_tree_get(version, "definitions"), &w->set, err);
 	rk_tree_free(table);
-	return 0;
+	return rc;
 }
 
 static int prepare(struct context *c, struct rk_error *err)
@@ -156,8 +152,7 @@ static int prepare(struct context *c, struct rk_error *err)
 	c->rows = rk_calloc(1, sizeof(*c->rows));
 	if (!c->rows)
 		return rk_fail_nomem(err);
-	if ((rc = rk_metric_set_load(w->opt->metrics, &w->set, err)) < 0 ||
-	    (rc = find_average(w, err)) < 0 ||
+	if ((rc = load_definitions(w, err)) < 0 ||
 	    (rc = rk_kinds_find(w->run, w->opt, &w->kinds, err)) < 0 ||
 	    (rc = rk_metric_names_of(w->run, &w->names, err)) < 0 ||
 	    (rc = plans_make(w, err)) < 0 ||

@@ -325,7 +325,7 @@ TEST(no_formula_is_split_that_fits_in_a_pass)
 	uint64_t seed = 362436069;
 	size_t formulas = 0;
 
-	if (!CHECK_I64(rk_metric_set_load(NULL, &set, &err), 0))
+	if (!CHECK_I64(rk_metric_set_load(NULL, NULL, &set, &err), 0))
 		return;
 	for (int round = 0; round < 300; round++) {
 		const char *arch = archs[world_random(&seed) % 8];

@@ -22,7 +22,7 @@ static struct rk_metric_set *shipped(void)
 	struct rk_metric_set *s = NULL;
 	struct rk_error err = { 0 };
 
-	CHECK_I64(rk_metric_set_load(NULL, &s, &err), 0);
+	CHECK_I64(rk_metric_set_load(NULL, NULL, &s, &err), 0);
 	CHECK_STR(err.message, "");
 	return s;
 }
@@ -317,7 +317,7 @@ TEST(a_users_definition_replaces_the_shipped_one_in_its_place)
 		"{\"id\":\"mine\",\"unit\":\"kg\",\"expr\":\"1/3\",\"agg\":\"median\"}],"
 		"\"terms\":{\"G\":\"GRBM_GUI_ACTIVE\"},\"checks\":[{\"kind\":\"no-waves\","
 		"\"over\":\"2\",\"under\":\"SQ_WAVES\",\"slack\":0.5,\"text\":\"short\"}]}");
-	CHECK_I64(rk_metric_set_load(path, &s, &w.err), 0);
+	CHECK_I64(rk_metric_set_load(path, NULL, &s, &w.err), 0);
 	if (s && old) {
 		CHECK_U64(s->ndefs, old->ndefs + 1);
 		CHECK_U64(s->nterms, old->nterms);

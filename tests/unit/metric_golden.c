@@ -47,7 +47,7 @@ static bool open_dispatch(struct dispatch *d, const char *arch)
 
 	memset(d, 0, sizeof(*d));
 	d->arch = arch;
-	if (rk_metric_set_load(NULL, &d->set, &err) < 0 ||
+	if (rk_metric_set_load(NULL, NULL, &d->set, &err) < 0 ||
 	    rk_formula_names_new(&d->names, &err) < 0)
 		return CHECK_STR(err.message, "");
 	for (int i = 0; i < 4; i++)

@@ -224,6 +224,47 @@ TEST(averages_are_those_of_the_release_that_recorded_the_folder)
 	}
 }
 
+/* 60 waves of 64 lanes, 100 accesses of L1, 50 reads of L2 and 10 writes to it. */
+TEST(the_roofline_has_the_lines_of_the_release_that_recorded_the_folder)
+{
+	static const struct {
+		const char *release;
+		double l1, l2; /* bytes */
+	} cases[] = {
+		{ "7.13.0", 6400, 3840 },
+		{ "7.14.0", 12800, 7040 },
+		{ "", 12800, 7040 },
+	};
+	struct ask a;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct rk_metric_kernel *k;
+		char sysinfo[400];
+
+		snprintf(
+			sysinfo, sizeof(sysinfo),
+			"workload_name,command,ip_blocks,rocm_version,gpu_model,gpu_arch,cu_per_gpu,"
+			"num_xcd\nw,a,SQ,%s,MI300X,gfx942,304,8\n",
+			cases[i].release);
+		ask_open(&a);
+		world_text(&a.w, "in/sysinfo.csv", sysinfo);
+		world_text(&a.w, "in/pmc_perf.csv",
+			   WIDE "SQ_INSTS_VALU_ADD_F32,SQ_INSTS_VALU_MUL_F32,"
+				"SQ_INSTS_VALU_TRANS_F32,SQ_INSTS_VALU_FMA_F32,"
+				"TCP_TOTAL_CACHE_ACCESSES_sum,TCP_TCC_READ_REQ_sum,"
+				"TCP_TCC_WRITE_REQ_sum,TCP_TCC_ATOMIC_WITH_RET_REQ_sum,"
+				"TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum" TIMES ROW(
+					0, "copy") "10,10,0,20,100,50,10,0,0,1000,2000\n");
+		if (ask(&a, "in", NULL) && CHECK((k = kernel_of(&a, "copy")) != NULL)) {
+			CHECK_NEAR(k->roof.intensity[RK_LEVEL_L1], 60 * 64 / cases[i].l1);
+			CHECK_NEAR(k->roof.intensity[RK_LEVEL_L2], 60 * 64 / cases[i].l2);
+			/* the table of L1 and L2 was always right */
+			CHECK_NEAR(value_of(&a, "l1_bw")->avg, 12.8);
+		}
+		ask_close(&a);
+	}
+}
+
 TEST(channels_add_up_under_either_prefix)
 {
 	struct ask a;

@@ -751,7 +751,8 @@ void rk_metric_set_free(struct rk_metric_set *s)
 	rk_free(s);
 }
 
-int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err)
+int rk_metric_set_load(const char *file, const struct rk_tree *release, struct rk_metric_set **ret,
+		       struct rk_error *err)
 {
 	struct rk_metric_set *s = NULL;
 	struct rk_tree *root = NULL;
@@ -772,6 +773,8 @@ int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_e
 		rk_tree_free(root);
 		root = NULL;
 	}
+	if (release && (rc = read_tree(s, release, "metrics/versions.json", err)) < 0)
+		goto out;
 	if (file && (rc = rk_tree_load(file, &root, err)) == 0)
 		rc = read_tree(s, root, file, err);
 	if (rc < 0)

@@ -26,6 +26,8 @@
 #include "base/map.h"
 #include "metrics/formula/expr.h"
 
+struct rk_tree;
+
 /* The expressions of one definition, by target; the first match is used. */
 struct rk_metric_case {
 	const char *target; /* "gfx942", "gfx11*", "*" */
@@ -85,10 +87,11 @@ enum {
 };
 
 /*
- * Loads the shipped definitions and those in `file` (NULL: none), which replace equal ids and
- * names.
+ * Loads the shipped definitions, those of the release that recorded the data (a document of ours;
+ * NULL: none) and those in `file` (NULL: none). Later ones replace equal ids and names.
  */
-int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err);
+int rk_metric_set_load(const char *file, const struct rk_tree *release, struct rk_metric_set **ret,
+		       struct rk_error *err);
 /*
  * Reads definitions from text, without the shipped ones: for tests and fuzzing. `name` is for
  * errors; it ends in .yaml or .yml if the text is YAML.

@@ -340,8 +340,8 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 
 static int add_totals(struct work *w, struct rk_error *err)
 {
-	static const char *const levels[RK_NLEVELS] = { "lds_bytes", "l1_bytes", "l1_l2_bytes",
-							"fabric_total_bytes" };
+	static const char *const levels[RK_NLEVELS] = { "lds_bytes", "roof_l1_bytes",
+							"roof_l2_bytes", "fabric_total_bytes" };
 	unsigned *totals = w->plan->totals;
 	struct rk_expr e = { .op = RK_EXPR_NAME, .index = -1 };
 	int rc;
