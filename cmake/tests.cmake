@@ -168,6 +168,7 @@ endif()
 include(cmake/web_tests.cmake)
 include(cmake/pack_tests.cmake)
 include(cmake/install_tests.cmake)
+include(cmake/vgpu.cmake)
 include(cmake/abi_tests.cmake)
 include(cmake/python.cmake)
 

@@ -1,0 +1,31 @@
+# A virtual AMD GPU (tests/vgpu): a library that takes the place of the kernel driver in a process, so
+# that AMD's own runtime runs where there is no card. For x86-64, as Debian's ROCm packages are.
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  return()
+endif()
+
+set(vgpu_sources)
+foreach(name counters device intercept kernels kfd ledger memory queue sdma)
+  list(APPEND vgpu_sources tests/vgpu/${name}.c)
+endforeach()
+if(ROCKIT_SANITIZE STREQUAL thread) # whose own open and mmap cannot be replaced
+  list(REMOVE_ITEM vgpu_sources tests/vgpu/intercept.c)
+endif()
+
+add_executable(vgpu-device tests/vgpu/make_device.c)
+add_executable(vgpu-test tests/vgpu/device_test.c ${vgpu_sources})
+set(vgpu_targets vgpu-device vgpu-test)
+if(NOT ROCKIT_SANITIZE)
+  add_library(vgpu MODULE ${vgpu_sources} tests/vgpu/exec.c)
+  list(APPEND vgpu_targets vgpu)
+endif()
+foreach(target ${vgpu_targets})
+  set_target_properties(${target} PROPERTIES C_EXTENSIONS ON
+                        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/vgpu
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/vgpu)
+  target_link_libraries(${target} PRIVATE rockit_flags Threads::Threads ${CMAKE_DL_LIBS})
+endforeach()
+
+rockit_script_test(vgpu-device vgpu 300 sh -c
+                   "rm -rf gpu && \"$1/vgpu-device\" gpu gfx942 && VGPU_DEVICE=gpu \"$1/vgpu-test\""
+                   sh ${PROJECT_BINARY_DIR}/vgpu)
