@@ -36,6 +36,15 @@ test-full: deb tarball tarball-aarch64 wheel test build-tsan build-release fuzz
 asan: setup-test build-asan
 	ctest --preset asan -j $(TEST_JOBS)
 
+# A shell in which programs of a Debian suite with AMD's runtime run on a virtual GPU (docs/virtual-gpu.md).
+SUITE ?= trixie
+CHIP ?= gfx942
+GPUS ?= 1
+vgpu-shell: setup-build
+	@cmake --preset dev --log-level=NOTICE >&2
+	@cmake --build --preset dev -j $(JOBS) --target vgpu vgpu-device >&2
+	@SUITE=$(SUITE) CHIP=$(CHIP) GPUS=$(GPUS) sh tests/vgpu/shell build/dev/vgpu
+
 fuzz: setup-test build-fuzz
 	sh tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
@@ -83,4 +92,4 @@ build-%:
 	@cmake --build --preset $* -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all run build test test-full asan fuzz bench wheel pictures format install deb tarball dist clean
+.PHONY: all run build test test-full asan vgpu-shell fuzz bench wheel pictures format install deb tarball dist clean

@@ -29,3 +29,19 @@ endforeach()
 rockit_script_test(vgpu-device vgpu 300 sh -c
                    "rm -rf gpu && \"$1/vgpu-device\" gpu gfx942 && VGPU_DEVICE=gpu \"$1/vgpu-test\""
                    sh ${PROJECT_BINARY_DIR}/vgpu)
+if(ROCKIT_SANITIZE)
+  return()
+endif()
+
+# The stable suite whole; of the newest, which changes, what shows that the interface is the same.
+file(STRINGS tests/vgpu/COUNT vgpu_counts)
+foreach(suite trixie experimental)
+  set(words)
+  if(suite STREQUAL experimental AND NOT DEFINED ENV{ROCKIT_TEST_FULL})
+    set(words matrix joined copies without_hip counters)
+  endif()
+  rockit_script_test(vgpu-${suite} vgpu 900 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/vgpu.py ${words})
+  string(REGEX MATCH "${suite} ([0-9]+)" count "${vgpu_counts}")
+  set_property(TEST vgpu-${suite} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=${suite}
+               VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu VGPU_COUNT=${CMAKE_MATCH_1})
+endforeach()

@@ -145,9 +145,13 @@ setup_test() {
 		missing=" clang-format-14"
 		install_missing
 	fi
+	need lld-14 have ld.lld-14
+	install_what_there_is
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_python & # from another registry, while apt has something to do
 	python=$!
+	setup_vgpu &
+	vgpu=$!
 	setup_trace_processor
 	setup_page
 	setup_pack
@@ -156,6 +160,14 @@ setup_test() {
 	setup_roots
 	wait $python
 	setup_spark
+	wait $vgpu
+}
+
+# AMD's runtime as Debian packages it, for the virtual GPU. Its tests say what is missing.
+setup_vgpu() {
+	for suite in trixie experimental ${ROCKIT_TEST_FULL:+sid}; do
+		tests/vgpu/get-suite $suite >/dev/null || true
+	done
 }
 
 setup_python() {
