@@ -1,9 +1,14 @@
 /* run_json.c - see run_json.h. */
 #include "run/run_json.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/timex.h>
+#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/sha256/sha256.h"
 #include "base/text.h"
 #include "io/file.h"
 
@@ -320,4 +325,75 @@ void rk_record_clear(struct rk_run_record *r)
 	rk_free(r->dir);
 	rk_free(r->fault);
 	*r = (struct rk_run_record){ .dir = NULL };
+}
+
+/* ---- for writers ---- */
+
+/* The best of some tries: boot time, wall clock, boot time; the wall clock is in the middle. */
+struct rk_clock_pair rk_clock_pair_read(void)
+{
+	struct rk_clock_pair best = { .error_ns = INT64_MAX };
+	struct timex t = { .modes = 0 };
+
+	for (int i = 0; i < 8; i++) {
+		int64_t before = rk_clock_ns(CLOCK_BOOTTIME), wall = rk_clock_ns(CLOCK_REALTIME),
+			after = rk_clock_ns(CLOCK_BOOTTIME), half = (after - before + 1) / 2;
+
+		if (half < best.error_ns)
+			best = (struct rk_clock_pair){ before + half, wall, half, -1 };
+	}
+	/* the kernel lets the bound grow while nobody corrects the clock, so it is always valid */
+	if (adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) && t.maxerror >= 0)
+		best.realtime_error_ns = (int64_t)t.maxerror * 1000;
+	return best;
+}
+
+void rk_run_put_time(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
+{
+	char text[64] = "", whole[96];
+	time_t seconds = (time_t)(c->realtime_ns / 1000000000);
+	struct tm tm;
+
+	if (c->realtime_ns && gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%06dZ", text, (int)(c->realtime_ns % 1000000000 / 1000));
+	rk_json_text(j, key, text[0] ? whole : NULL);
+}
+
+void rk_run_put_clock(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
+{
+	if (!c->realtime_ns) {
+		rk_json_null(j, key);
+		return;
+	}
+	rk_json_object_flat(j, key);
+	rk_json_int(j, rk_run_key(RK_RUN_BOOTTIME), c->boottime_ns);
+	rk_json_int(j, rk_run_key(RK_RUN_REALTIME), c->realtime_ns);
+	rk_json_int(j, rk_run_key(RK_RUN_READ_ERROR), c->error_ns);
+	if (c->realtime_error_ns >= 0)
+		rk_json_int(j, rk_run_key(RK_RUN_REALTIME_ERROR), c->realtime_error_ns);
+	else
+		rk_json_null(j, rk_run_key(RK_RUN_REALTIME_ERROR));
+	rk_json_close(j);
+}
+
+/*
+ * Identifies the boot of a machine, so that ranks with the same clock are recognised whatever their
+ * nodes are called. A digest, because the kernel's boot id is private.
+ */
+void rk_run_put_boot(struct rk_json_out *j)
+{
+	uint8_t digest[RK_SHA256_BYTES];
+	struct rk_file *f = NULL;
+	char id[64], text[17];
+	size_t len = 0;
+
+	if (rk_file_open("/proc/sys/kernel/random/boot_id", &f, NULL) == 0 &&
+	    rk_file_read(f, id, sizeof(id), &len, NULL) == 0 && len) {
+		rk_sha256(id, len, digest);
+		for (unsigned i = 0; i < 8; i++)
+			snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
+		rk_json_text(j, rk_run_key(RK_RUN_BOOT), text);
+	}
+	rk_file_close(f);
 }

@@ -10,6 +10,7 @@
 #define RK_RUN_JSON_H
 
 #include "base/bytes.h"
+#include "base/json_out.h"
 #include "codec/json/tree.h"
 
 #define RK_RUN_JSON "run.json"
@@ -94,6 +95,23 @@ int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *er
  */
 int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *ret,
 			struct rk_error *err);
+
+/* ---- for writers ---- */
+
+/* One moment on the clock of the traces and on the wall clock. */
+struct rk_clock_pair {
+	int64_t boottime_ns, realtime_ns;
+	int64_t error_ns; /* how far apart the two may have been read */
+	/* of the wall clock against UTC, as its daemon reports it; -1: not synchronised */
+	int64_t realtime_error_ns;
+};
+struct rk_clock_pair rk_clock_pair_read(void);
+
+/* The time of day of `c` in UTC, or null. */
+void rk_run_put_time(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c);
+void rk_run_put_clock(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c);
+/* RK_RUN_BOOT of this machine, where it is known. */
+void rk_run_put_boot(struct rk_json_out *j);
 
 /* ---- the validated values that readers of a run use ---- */
 

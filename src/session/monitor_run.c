@@ -12,7 +12,7 @@
 #include "io/dirs.h"
 #include "io/output.h"
 #include "rockit/monitor.h"
-#include "session/run_dir.h"
+#include "run/run_dir.h"
 
 enum { PATH_BYTES = 4096 };
 

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "run/run_dir.h"
 #include "session/library_trace.h"
-#include "session/run_dir.h"
 
 extern char **environ;
 

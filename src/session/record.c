@@ -1,18 +1,13 @@
 /* record.c - the facts of a run, and run.json, schema 1. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/num.h"
 #include "base/secrets.h"
-#include "base/sha256/sha256.h"
-#include "io/file.h"
 #include "io/output.h"
 #include "rockit/rockit.h"
 #include "run/run_json.h"
@@ -24,25 +19,6 @@ extern char **environ;
 enum { JSON_MAX = 64 << 20 };
 
 /* ---- the facts ---- */
-
-/* The best of some tries: boot time, wall clock, boot time; the wall clock is in the middle. */
-struct rk_clock_pair rk_clock_pair_read(void)
-{
-	struct rk_clock_pair best = { .error_ns = INT64_MAX };
-	struct timex t = { .modes = 0 };
-
-	for (int i = 0; i < 8; i++) {
-		int64_t before = rk_clock_ns(CLOCK_BOOTTIME), wall = rk_clock_ns(CLOCK_REALTIME),
-			after = rk_clock_ns(CLOCK_BOOTTIME), half = (after - before + 1) / 2;
-
-		if (half < best.error_ns)
-			best = (struct rk_clock_pair){ before + half, wall, half, -1 };
-	}
-	/* the kernel lets the bound grow while nobody corrects the clock, so it is always valid */
-	if (adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) && t.maxerror >= 0)
-		best.realtime_error_ns = (int64_t)t.maxerror * 1000;
-	return best;
-}
 
 int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err)
 {
@@ -66,35 +42,6 @@ void rk_record_release(struct rk_record *r)
 }
 
 /* ---- run.json ---- */
-
-static void put_time(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
-{
-	char text[64] = "", whole[96];
-	time_t seconds = (time_t)(c->realtime_ns / 1000000000);
-	struct tm tm;
-
-	if (c->realtime_ns && gmtime_r(&seconds, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(whole, sizeof(whole), "%s.%06dZ", text, (int)(c->realtime_ns % 1000000000 / 1000));
-	rk_json_text(j, key, text[0] ? whole : NULL);
-}
-
-static void put_clock(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
-{
-	if (!c->realtime_ns) {
-		rk_json_null(j, key);
-		return;
-	}
-	rk_json_object_flat(j, key);
-	rk_json_int(j, rk_run_key(RK_RUN_BOOTTIME), c->boottime_ns);
-	rk_json_int(j, rk_run_key(RK_RUN_REALTIME), c->realtime_ns);
-	rk_json_int(j, rk_run_key(RK_RUN_READ_ERROR), c->error_ns);
-	if (c->realtime_error_ns >= 0)
-		rk_json_int(j, rk_run_key(RK_RUN_REALTIME_ERROR), c->realtime_error_ns);
-	else
-		rk_json_null(j, rk_run_key(RK_RUN_REALTIME_ERROR));
-	rk_json_close(j);
-}
 
 static double seconds_of(const struct rk_child_result *c)
 {
@@ -147,27 +94,6 @@ static void put_pass(struct rk_json_out *j, const struct rk_plan *p,
 	rk_json_close(j);
 }
 
-/*
- * Identifies the boot of a machine, so that ranks with the same clock are recognised whatever their
- * nodes are called. A digest, because the kernel's boot id is private.
- */
-static void put_boot(struct rk_json_out *j)
-{
-	uint8_t digest[RK_SHA256_BYTES];
-	struct rk_file *f = NULL;
-	char id[64], text[17];
-	size_t len = 0;
-
-	if (rk_file_open("/proc/sys/kernel/random/boot_id", &f, NULL) == 0 &&
-	    rk_file_read(f, id, sizeof(id), &len, NULL) == 0 && len) {
-		rk_sha256(id, len, digest);
-		for (unsigned i = 0; i < 8; i++)
-			snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
-		rk_json_text(j, rk_run_key(RK_RUN_BOOT), text);
-	}
-	rk_file_close(f);
-}
-
 static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 {
 	const char *node;
@@ -184,7 +110,7 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 		rk_json_text(j, "kernel", u.release);
 		rk_json_text(j, "machine", u.machine);
 	}
-	put_boot(j);
+	rk_run_put_boot(j);
 	rk_json_text(j, "directory", getcwd(cwd, sizeof(cwd)) ? cwd : NULL);
 	if (p->rank.rank >= 0) {
 		rk_json_int(j, rk_run_key(RK_RUN_RANK), p->rank.rank);
@@ -375,12 +301,12 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 	rk_json_bool(&j, "arch_assumed", guess && !p->tool->library);
 	put_place(&j, p);
 	put_gpus(&j, &r->gpus);
-	put_time(&j, rk_run_key(RK_RUN_START_TIME), &r->start);
-	put_time(&j, rk_run_key(RK_RUN_END_TIME), &r->end);
+	rk_run_put_time(&j, rk_run_key(RK_RUN_START_TIME), &r->start);
+	rk_run_put_time(&j, rk_run_key(RK_RUN_END_TIME), &r->end);
 	rk_json_object(&j, rk_run_key(RK_RUN_CLOCKS));
 	rk_json_text(&j, "traces", "CLOCK_BOOTTIME");
-	put_clock(&j, rk_run_key(RK_RUN_CLOCKS_START), &r->start);
-	put_clock(&j, rk_run_key(RK_RUN_CLOCKS_END), &r->end);
+	rk_run_put_clock(&j, rk_run_key(RK_RUN_CLOCKS_START), &r->start);
+	rk_run_put_clock(&j, rk_run_key(RK_RUN_CLOCKS_END), &r->end);
 	rk_json_close(&j);
 	rk_secrets_env(environ, &env);
 	rk_json_pairs(&j, "environment", &env);

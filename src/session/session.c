@@ -10,8 +10,8 @@
 #include "io/dirs.h"
 #include "io/output.h"
 #include "rockit/session.h"
+#include "run/run_dir.h"
 #include "run/run_json.h"
-#include "session/run_dir.h"
 #include "session/session_impl.h"
 
 enum { LINE_BYTES = 1024 };

@@ -10,18 +10,10 @@
 #include "io/child.h"
 #include "rockit/gpus.h"
 #include "rockit/monitor.h"
+#include "run/run_json.h"
 #include "session/plan.h"
 
 /* ---- what a session did, for run.json (record.c) ---- */
-
-/* One moment on the clock of the traces and on the wall clock. */
-struct rk_clock_pair {
-	int64_t boottime_ns, realtime_ns;
-	int64_t error_ns; /* how far apart the two may have been read */
-	/* of the wall clock against UTC, as its daemon reports it; -1: not synchronised */
-	int64_t realtime_error_ns;
-};
-struct rk_clock_pair rk_clock_pair_read(void);
 
 struct rk_pass_record {
 	bool ran;

@@ -10,8 +10,8 @@
 #include "counters/counter_ask.h"
 #include "io/dirs.h"
 #include "io/output.h"
+#include "run/run_dir.h"
 #include "session/library_trace.h"
-#include "session/run_dir.h"
 #include "session/session_impl.h"
 
 extern char **environ;

@@ -16,8 +16,8 @@
 #include "io/output.h"
 #include "rockit/session.h"
 #include "rockit/slurm.h"
+#include "run/run_dir.h"
 #include "session/plan.h"
-#include "session/run_dir.h"
 #include "slurm/slurm_script.h"
 
 enum { SCRIPT_MAX = 4 << 20, ANSWER_MAX = 64 << 10 };

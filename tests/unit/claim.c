@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "io/dirs.h"
-#include "session/run_dir.h"
+#include "run/run_dir.h"
 #include "tap.h"
 #include "world.h"
 

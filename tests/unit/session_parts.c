@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "io/output.h"
 #include "run/ranks.h"
+#include "run/run_dir.h"
 #include "session/plan.h"
-#include "session/run_dir.h"
 #include "tap.h"
 #include "world.h"
 

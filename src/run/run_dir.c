@@ -2,7 +2,7 @@
  * run_dir.c - see run_dir.h. A claim is one line, "NODE HOST PID START", created with open(O_EXCL):
  * the one operation that network file systems guarantee.
  */
-#include "session/run_dir.h"
+#include "run/run_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
