@@ -65,12 +65,44 @@ static int unknown_long(const struct rk_command *cmd, const char *name)
 			  cmd->name);
 }
 
+/* Digits, then perhaps a unit of `kind`. Returns NULL, or what the option takes instead. */
+static const char *read_number(enum rk_opt_kind kind, const char *text, uint64_t *ret)
+{
+	static const struct {
+		enum rk_opt_kind kind;
+		char unit;
+		uint64_t times;
+	} units[] = {
+		{ RK_OPT_SECONDS, 's', 1 },     { RK_OPT_SECONDS, 'm', 60 },
+		{ RK_OPT_SECONDS, 'h', 3600 },  { RK_OPT_BYTES, 'K', 1 << 10 },
+		{ RK_OPT_BYTES, 'M', 1 << 20 }, { RK_OPT_BYTES, 'G', 1 << 30 },
+	};
+	uint64_t v = 0, times = 1;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && v <= RK_OPT_NUMBER_MAX; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && p > text; i++) {
+		if (units[i].kind != kind || units[i].unit != *p)
+			continue;
+		times = units[i].times;
+		p++;
+		break;
+	}
+	*ret = v * times;
+	if (p > text && !*p && v <= RK_OPT_NUMBER_MAX)
+		return NULL;
+	if (kind == RK_OPT_SECONDS)
+		return "seconds, such as 60, 60s or 5m";
+	return kind == RK_OPT_BYTES ? "a size, such as 512M or 2G" : "a number";
+}
+
 /* Returns -1, or says why the value is wrong and returns the exit status. */
 static int store(const struct rk_command *cmd, const struct rk_opt *o, void *settings,
 		 const char *value)
 {
 	void *at = (char *)settings + o->offset;
-	const char *p = value;
+	const char *takes;
 	char known[256] = "";
 	uint64_t v = 0;
 	size_t len = 0;
@@ -86,11 +118,12 @@ static int store(const struct rk_command *cmd, const struct rk_opt *o, void *set
 		*(const char **)at = value;
 		break;
 	case RK_OPT_NUMBER:
-		for (; *p >= '0' && *p <= '9' && v <= RK_OPT_NUMBER_MAX; p++)
-			v = v * 10 + (uint64_t)(*p - '0');
-		if (p == value || *p || v > RK_OPT_NUMBER_MAX)
-			return say_misuse(cmd->name, "option '--%s' takes a number, not '%s'",
-					  o->name, value);
+	case RK_OPT_SECONDS:
+	case RK_OPT_BYTES:
+		takes = read_number(o->kind, value, &v);
+		if (takes)
+			return say_misuse(cmd->name, "option '--%s' takes %s, not '%s'", o->name,
+					  takes, value);
 		*(uint64_t *)at = v;
 		break;
 	case RK_OPT_CHOICE:

@@ -14,6 +14,9 @@ enum rk_opt_kind {
 	RK_OPT_TEXT,   /* const char *, borrowed from argv */
 	RK_OPT_NUMBER, /* uint64_t, digits only, at most RK_OPT_NUMBER_MAX */
 	RK_OPT_CHOICE, /* int: index into `choices` */
+	/* uint64_t, at most RK_OPT_NUMBER_MAX of the unit: 60, 60s, 5m, 2h; 1000, 16K, 512M, 2G */
+	RK_OPT_SECONDS,
+	RK_OPT_BYTES,
 };
 
 #define RK_OPT_NUMBER_MAX UINT64_C(1000000000)

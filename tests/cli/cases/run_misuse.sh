@@ -23,6 +23,9 @@ try --additional-context '{"tools": 1}' -- true
 try --additional-context-file missing.json -- true
 try --format json -- true
 try --timeout soon -- true
+try --timeout m -- true
+try --timeout 5k -- true
+try --timeout 99999999999m -- true
 try -d '' -- true
 try memory -- true
 try -- true

@@ -12,6 +12,7 @@ for version in 6.3 6.4 7.1 10.1; do
 	plan $version -t kernel --delay 5 --duration 20 -- ./app
 done
 plan 7.0 -t kernel --delay 5 -- ./app
+plan 7.0 -t kernel --delay 90s --duration 2m -- ./app
 plan 7.0 -t kernel --duration 20 -- ./app
 for version in 6.4 7.0 7.13; do
 	plan $version -t kernel --range 'step 3' -- ./app
