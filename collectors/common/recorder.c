@@ -104,9 +104,11 @@ uint64_t rk_rec_bytes(const char *key, uint64_t otherwise)
 _Thread_local struct rec_thread rk_rec_self = { .generation = REC_NO_BLOCK };
 
 /* Used before the start, and if no page is cleared on fork. */
-static _Atomic uint32_t plain_word;
+static _Atomic uint32_t plain_words[2];
 
-struct recorder rk_rec = { .alive = &plain_word, .clocks = ATOMIC_FLAG_INIT };
+struct recorder rk_rec = { .alive = plain_words,
+			   .gate = plain_words + 1,
+			   .clocks = ATOMIC_FLAG_INIT };
 
 /* ---- clocks ---- */
 
@@ -191,6 +193,7 @@ static void become_child(bool in_call)
 
 	rk_rec.generation++;
 	atomic_store(rk_rec.alive, 0);
+	atomic_store(rk_rec.gate, REC_GATE_UNKNOWN);
 	rk_rec_file_forget(!in_call);
 	rk_rec_names_forget();
 	atomic_store(&rk_rec.lost, 0);
@@ -264,7 +267,10 @@ bool rk_rec_open_late(void)
 	if (!atomic_load(&rk_rec.off) && !atomic_load(&rk_rec.header) && !open_file())
 		atomic_store(&rk_rec.off, true);
 	rk_rec_unlock();
-	return !atomic_load(&rk_rec.off);
+	if (atomic_load(&rk_rec.off))
+		return false;
+	rk_rec_switch_open();
+	return true;
 }
 
 static bool start(const char *collector)
@@ -283,12 +289,18 @@ static bool start(const char *collector)
 	rk_rec.generation = 1;
 
 	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p != MAP_FAILED && madvise(p, page, MADV_WIPEONFORK) == 0)
+	if (p != MAP_FAILED && madvise(p, page, MADV_WIPEONFORK) == 0) {
 		rk_rec.alive = p;
-	else if (p != MAP_FAILED)
+		rk_rec.gate = rk_rec.alive + 1;
+	} else if (p != MAP_FAILED) {
 		munmap(p, page); /* an old kernel: rely on the fork() handlers */
-	return rk_rec_names_init() &&
-	       !pthread_atfork(before_fork, after_fork_parent, after_fork_child) && open_file();
+	}
+	rk_rec_switch_init();
+	if (!rk_rec_names_init() ||
+	    pthread_atfork(before_fork, after_fork_parent, after_fork_child) || !open_file())
+		return false;
+	rk_rec_switch_open();
+	return true;
 }
 
 bool rk_rec_start(const char *collector)

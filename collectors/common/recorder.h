@@ -17,6 +17,12 @@
  *   limit   maximum size of a file, with K, M or G; default 1G
  *   window  1: the file is a ring, the oldest records are overwritten; 0: new records are dropped
  *   block   bytes of a block: a power of two, 16K to 1M; default 32K
+ *   switch  1: recording can be switched from outside, by a word in the file
+ *   asleep  1: starts asleep
+ *   range   NAME: records only in ranges of the program with this name
+ *   every   N:M: records only the first N of each M such ranges; without `range`, of the ranges
+ *           that are in no other
+ *   sample  N: records one of N calls
  * Collectors look up their own keys with rk_rec_setting().
  *
  * Link collectors with -z nodelete: they must never be unloaded, because threads end through them.
@@ -48,6 +54,28 @@ bool rk_rec_setting(const char *key, char *buf, size_t cap);
 /* True for 1, false for 0, `otherwise` for anything else. */
 bool rk_rec_flag(const char *key, bool otherwise);
 
+/* ---- what to record ---- */
+
+/*
+ * False: record nothing new, because recording was switched off, or because the program is in no
+ * range that was asked for. Costs one load. What has begun may be recorded to its end.
+ */
+bool rk_rec_awake(void);
+/* Counts a record that was left out because rk_rec_awake() was false. */
+void rk_rec_skip(void);
+/*
+ * Ask before each call of the program, if awake: false means that this call's record is left out,
+ * and it is counted as such.
+ */
+bool rk_rec_sampled(void);
+/*
+ * `f` is called each time recording is switched from outside, on a thread of the recorder, which
+ * exists only with switch=1 and sleeps in between. Register it first, then ask rk_rec_awake().
+ */
+void rk_rec_on_switch(void (*f)(bool awake));
+/* A range of the program begins or ends, on any thread; both times with its name. */
+void rk_rec_range(const char *name, size_t len, bool enter);
+
 /* Records dropped so far, for any reason. */
 uint64_t rk_rec_lost(void);
 
@@ -75,9 +103,12 @@ void rk_rec_clocks(struct rk_rec_clocks *ret);
 /* ---- definitions: each is written once, equal content has an equal id ---- */
 
 /*
- * All ids share one number space and never change; 0 means none, or that the table is full. Looking
- * up a known definition takes no lock. Texts are cut at 8000 bytes.
+ * All ids share one number space; 0 means none, or that the table is full. Looking up a known
+ * definition takes no lock. Texts are cut at 8000 bytes. An id is valid while rk_rec_epoch() is the
+ * same as before it was asked for: in a window, definitions that no record uses are forgotten.
  */
+uint32_t rk_rec_epoch(void);
+
 uint32_t rk_rec_string(const char *text, size_t len);
 
 enum rk_rec_device_type { RK_REC_GPU = 1, RK_REC_CPU = 2, RK_REC_OTHER = 3 };
@@ -89,6 +120,8 @@ struct rk_rec_device {
 	uint32_t compute_units, clock_mhz, wave_size;
 	uint64_t memory_bytes;
 	uint32_t arch; /* string id: "sm_90" if the name does not include it, else 0 */
+	uint32_t pci;  /* 1 + (domain << 16 | bus << 8 | device << 3 | function); 0: unknown */
+	uint64_t unique_id;
 };
 uint32_t rk_rec_device(const struct rk_rec_device *d);
 
@@ -163,6 +196,28 @@ struct rk_rec_kernel {
 };
 /* Each of these returns true if the record is in the file. */
 bool rk_rec_kernel(const struct rk_rec_kernel *k);
+
+/* Numbers of operations: unique in the process, from 1. */
+uint64_t rk_rec_next_id(void);
+
+/*
+ * A kernel in two parts. The launch is recorded before the device gets it, and counts as begun; it
+ * is not lost if the process dies.
+ */
+struct rk_rec_launch {
+	uint32_t shape, queue; /* ids */
+	uint32_t tid;          /* the launching thread; 0: the calling thread; or RK_REC_UNKNOWN */
+	uint64_t id;           /* rk_rec_next_id() */
+	uint64_t correlation;  /* the call that launched it; 0: none */
+	int64_t submit_ns;     /* rk_rec_now() */
+	uint64_t graph, graph_node; /* the runtime's numbers; graph 0: not launched by a graph */
+};
+bool rk_rec_launch(const struct rk_rec_launch *l);
+/*
+ * Its times on the device's clock, from any thread; counts as ended, whatever the flags. flags: of
+ * enum rk_raw_ran.
+ */
+bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags);
 
 enum rk_rec_direction {
 	RK_REC_HOST_TO_DEVICE = 1,

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -294,6 +295,8 @@ static bool enter_block(struct rec_thread *t)
 	t->end = (uint8_t *)b + rk_rec.block_bytes;
 	t->queued = t->host = t->correlation = 0;
 	t->prev_tid = t->tid;
+	memset(&t->last, 0, sizeof(t->last));
+	t->last.tid = t->tid;
 	t->types = b->types;
 	t->generation = atomic_load_explicit(rk_rec.alive, memory_order_relaxed);
 	if (adopted)
@@ -394,10 +397,17 @@ static inline bool publish(struct rec_thread *t, enum rk_raw_tag tag, const uint
 
 /* ---- delta-encoded fields ---- */
 
+static inline uint32_t thread_of(const struct rec_thread *t, uint32_t tid)
+{
+	if (tid == RK_REC_UNKNOWN)
+		return 0;
+	return tid ? tid : t->tid;
+}
+
 static inline uint8_t *put_operation(struct rec_thread *t, uint8_t *p, uint32_t tid,
 				     uint64_t correlation)
 {
-	tid = tid == RK_REC_UNKNOWN ? 0 : tid ? tid : t->tid;
+	tid = thread_of(t, tid);
 	p = rk_rec_zigzag(p, (uint64_t)tid - t->prev_tid);
 	p = rk_rec_zigzag(p, correlation - t->correlation);
 	t->prev_tid = tid;
@@ -442,33 +452,41 @@ static inline uint8_t *put_graph(uint8_t *p, uint64_t graph, uint64_t node)
 
 /* ---- running operations ---- */
 
-static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
+uint64_t rk_rec_next_id(void)
+{
+	return atomic_fetch_add_explicit(&rk_rec.ids, 1, memory_order_relaxed) + 1;
+}
+
+struct rk_raw_stripe *rk_rec_stripe(struct rec_thread *t)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
 	/* a child could touch its parent's file here */
 	if (!h || !atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
 		return NULL;
+	if (__builtin_expect(!t->tid, 0))
+		rk_rec_tid(); /* otherwise all threads that only launch would share a cache line */
 	return &h->stripes[t->tid % RK_RAW_STRIPES];
+}
+
+static inline void begun(struct rec_thread *t)
+{
+	struct rk_raw_stripe *s = rk_rec_stripe(t);
+
+	if (s)
+		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
 }
 
 uint32_t rk_rec_begun(void)
 {
-	struct rec_thread *t = rk_rec_me();
-	struct rk_raw_stripe *s;
-
-	if (__builtin_expect(!t->tid, 0))
-		rk_rec_tid(); /* otherwise all threads that only launch would share a cache line */
-	s = stripe(t);
-	if (s)
-		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
-	return t->tid;
+	begun(rk_rec_me());
+	return rk_rec_tid();
 }
 
 /* The operation ended: recorded, dropped or never started. */
-static inline void ended(const struct rec_thread *t)
+static inline void ended(struct rec_thread *t)
 {
-	struct rk_raw_stripe *s = stripe(t);
+	struct rk_raw_stripe *s = rk_rec_stripe(t);
 
 	if (s)
 		__atomic_fetch_add(&s->ended, 1, __ATOMIC_RELAXED);
@@ -495,6 +513,55 @@ bool rk_rec_kernel(const struct rk_rec_kernel *k)
 		if (k->graph)
 			p = put_graph(p, k->graph, k->graph_node);
 		ok = publish(t, RK_RAW_KERNEL, p);
+	}
+	ended(t);
+	return ok;
+}
+
+bool rk_rec_launch(const struct rk_rec_launch *l)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	uint32_t tid;
+
+	begun(t);
+	if (!p)
+		return false;
+	tid = thread_of(t, l->tid);
+	p = rk_rec_zigzag(p, l->id - t->last.id);
+	p = rk_rec_zigzag(p, l->correlation - t->last.correlation);
+	p = rk_rec_varint(p, l->shape);
+	p = rk_rec_varint(p, l->queue);
+	p = rk_rec_zigzag(p, (uint64_t)tid - t->last.tid);
+	p = rk_rec_zigzag(p, (uint64_t)l->submit_ns - t->last.at);
+	if (l->graph)
+		p = put_graph(p, l->graph, l->graph_node);
+	t->last.id = l->id;
+	t->last.correlation = l->correlation;
+	t->last.tid = tid;
+	t->last.at = (uint64_t)l->submit_ns;
+	return publish(t, RK_RAW_LAUNCH, p);
+}
+
+bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	bool ok = false;
+
+	if (p) {
+		p = rk_rec_zigzag(p, id - t->last.id);
+		t->last.id = id;
+		if (flags & RK_RAW_NO_TIMES) {
+			p = rk_rec_varint(rk_rec_varint(p, 0), 0);
+		} else {
+			p = rk_rec_zigzag(p, (uint64_t)start - t->last.start);
+			p = rk_rec_zigzag(p, (uint64_t)end - (uint64_t)start);
+			t->last.start = (uint64_t)start;
+		}
+		if (flags)
+			p = rk_rec_varint(p, flags);
+		ok = publish(t, RK_RAW_RAN, p);
 	}
 	ended(t);
 	return ok;

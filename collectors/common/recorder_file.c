@@ -177,6 +177,26 @@ static void fill_ranks(struct rk_raw_header *h)
 	h->local_rank = rank_of(batch ? locals + 2 : locals);
 }
 
+/* Tells this process from a later one with the same pid. */
+static uint64_t proc_start(void)
+{
+	char text[1024];
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *p;
+	uint64_t start = 0;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')'); /* the end of field 2, a name with any characters */
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	for (p = p ? p + 1 : ""; *p >= '0' && *p <= '9'; p++)
+		start = start * 10 + (uint64_t)(*p - '0');
+	return start;
+}
+
 static void fill_header(struct rk_raw_header *h)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -189,7 +209,7 @@ static void fill_header(struct rk_raw_header *h)
 	h->format = RK_RAW_FORMAT;
 	h->order = RK_RAW_ORDER;
 	h->block_bytes = (uint32_t)rk_rec.block_bytes;
-	h->flags = rk_rec.window ? RK_RAW_WINDOW : 0;
+	h->flags = RK_RAW_SWITCHED | (rk_rec.window ? RK_RAW_WINDOW : 0);
 	h->pid = (uint32_t)getpid();
 	h->ppid = (uint32_t)getppid();
 	h->limit_blocks = rk_rec.nblocks;
@@ -200,6 +220,8 @@ static void fill_header(struct rk_raw_header *h)
 	if (readlink("/proc/self/exe", h->exe, sizeof(h->exe)) < 0)
 		h->exe[0] = '\0';
 	fill_ranks(h);
+	rk_rec_switch_header(h);
+	h->proc_start = proc_start();
 	rk_rec_clocks_fill(&h->start, 16);
 	h->last[0] = h->start;
 	h->sum = rk_raw_sum(0, h, offsetof(struct rk_raw_header, sum));
@@ -266,7 +288,7 @@ static int make_named(size_t len)
 
 	for (int n = 0; n < NAME_TRIES && fd < 0; n++) {
 		put_name(len, n);
-		fd = open(rk_rec.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+		fd = open(rk_rec.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -381,7 +403,7 @@ bool rk_rec_file_open(void)
 		 * behind.
 		 */
 		rk_rec.path[len] = '\0';
-		ok = complete(open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0644), len, false);
+		ok = complete(open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), len, false);
 		if (!ok)
 			ok = complete(make_named(len), len, true);
 	}

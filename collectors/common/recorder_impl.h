@@ -37,6 +37,12 @@ struct rec_thread {
 	/* base values for the next record's differences */
 	uint64_t queued, host, correlation;
 	uint32_t prev_tid, types;
+	struct { /* the same for LAUNCH, RAN and CALL */
+		uint64_t id, correlation, at, start;
+		uint32_t tid;
+	} last;
+	uint32_t sample_in; /* this many calls until the next one that is recorded; 0: not drawn */
+	uint64_t random;
 	uint64_t lost; /* records lost since the last one that was written */
 	bool keyed;    /* a destructor is registered for the thread's end */
 };
@@ -56,17 +62,20 @@ static inline struct rec_thread *rk_rec_me(void)
 	return t;
 }
 
+enum rec_gate { REC_GATE_UNKNOWN, REC_GATE_SHUT, REC_GATE_OPEN };
+
 struct recorder {
 	/*
 	 * The file's generation while it is open. The word is in a page that the kernel clears in
 	 * every child, however it was created: then no thread's generation matches any more.
 	 */
 	_Atomic uint32_t *alive;
-	atomic_uint started; /* 0: no, 1: starting, 2: done */
-	atomic_bool off;     /* permanently off */
-	atomic_bool lock;    /* see above */
-	uint32_t generation; /* of the open file, or of the next one */
-	pid_t pid;           /* the process that `generation` belongs to */
+	_Atomic uint32_t *gate; /* in the same page: enum rec_gate */
+	atomic_uint started;    /* 0: no, 1: starting, 2: done */
+	atomic_bool off;        /* permanently off */
+	atomic_bool lock;       /* see above */
+	uint32_t generation;    /* of the open file, or of the next one */
+	pid_t pid;              /* the process that `generation` belongs to */
 	char collector[32];
 
 	/* the file */
@@ -86,7 +95,8 @@ struct recorder {
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
-	atomic_flag clocks; /* set while a thread writes header->last */
+	atomic_flag clocks;   /* set while a thread writes header->last */
+	_Atomic uint64_t ids; /* numbers of operations */
 	_Atomic uint64_t lost;
 };
 
@@ -124,11 +134,21 @@ void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t 
 			uint64_t sequence);
 void rk_rec_block_seal(struct rk_raw_block *b);
 void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why);
+/* The counters of this thread; NULL: no file, or it is the parent's. */
+struct rk_raw_stripe *rk_rec_stripe(struct rec_thread *t);
 
 /* ---- recorder_block.c: the sealed blocks of a window ---- */
 
 bool rk_rec_sealed_open(void);
 void rk_rec_sealed_close(void);
+
+/* ---- recorder_switch.c ---- */
+
+void rk_rec_switch_init(void); /* reads the settings */
+/* Writes the state to a new header, before the file has a name. */
+void rk_rec_switch_header(struct rk_raw_header *h);
+/* After a file was opened, without the lock: sets the gate and starts the thread if needed. */
+void rk_rec_switch_open(void);
 
 /* ---- recorder_names.c ---- */
 

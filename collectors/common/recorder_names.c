@@ -227,8 +227,8 @@ static uint32_t intern(uint8_t tag, const void *body, size_t len)
 
 /* ---- kinds ---- */
 
-/* At most eleven numbers of ten bytes. */
-enum { BODY_BYTES = 112 };
+/* At most twelve numbers of ten bytes. */
+enum { BODY_BYTES = 120 };
 
 static uint32_t intern_numbers(uint8_t tag, const uint64_t *v, size_t n)
 {
@@ -237,6 +237,11 @@ static uint32_t intern_numbers(uint8_t tag, const uint64_t *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		p = rk_rec_varint(p, v[i]);
 	return intern(tag, body, (size_t)(p - body));
+}
+
+uint32_t rk_rec_epoch(void)
+{
+	return 1; /* nothing is forgotten yet */
 }
 
 uint32_t rk_rec_string(const char *text, size_t len)
@@ -248,10 +253,12 @@ uint32_t rk_rec_device(const struct rk_rec_device *d)
 {
 	const uint64_t v[] = { d->number,       d->type,          d->name,      d->vendor,
 			       d->driver,       d->compute_units, d->clock_mhz, d->wave_size,
-			       d->memory_bytes, d->arch };
+			       d->memory_bytes, d->arch,          d->pci,       d->unique_id };
 	size_t n = sizeof(v) / sizeof(v[0]);
 
-	return intern_numbers(RK_RAW_DEVICE, v, d->arch ? n : n - 1);
+	while (n > 9 && !v[n - 1]) /* the others are always there */
+		n--;
+	return intern_numbers(RK_RAW_DEVICE, v, n);
 }
 
 uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags)

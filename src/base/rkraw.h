@@ -34,7 +34,10 @@ enum {
 	RK_RAW_RECORD_MAX = 128, /* bytes of one record in a data block */
 };
 
-enum rk_raw_flag { RK_RAW_WINDOW = 1 };
+enum rk_raw_flag {
+	RK_RAW_WINDOW = 1,
+	RK_RAW_SWITCHED = 2, /* the header has the fields from `wanted` on; older files do not */
+};
 
 /* Why records were lost. */
 enum rk_raw_reason {
@@ -47,13 +50,22 @@ enum rk_raw_reason {
 	RK_RAW_REASONS = 8,
 };
 
+/* Why records were left out on purpose. */
+enum rk_raw_skip {
+	RK_RAW_ASLEEP, /* recording was switched off from outside */
+	RK_RAW_SAMPLE, /* sample=N: not one of the calls that were chosen */
+	RK_RAW_EVERY,  /* every=N:M: in a range that was not chosen */
+	RK_RAW_RANGE,  /* range=NAME: outside of such a range */
+	RK_RAW_SKIPS,
+};
+
 struct rk_raw_clocks {
 	int64_t boot_ns, mono_ns, raw_ns, real_ns, error_ns;
 };
 
 /* Operations submitted to devices and finished; one cache line per stripe to avoid contention. */
 struct rk_raw_stripe {
-	uint64_t begun, ended, unused[6];
+	uint64_t begun, ended, skipped[RK_RAW_SKIPS], unused[2];
 };
 
 /* Block 0. Texts are NUL-terminated unless they fill their array. */
@@ -76,6 +88,12 @@ struct rk_raw_header {
 	uint32_t clean;     /* 1: rk_rec_end() was called */
 	uint32_t last_slot; /* index of the valid entry in `last` */
 	struct rk_raw_clocks last[2], end;
+
+	/* Only with RK_RAW_SWITCHED. Others than the collector write `wanted` and nothing else. */
+	uint32_t wanted; /* 1: record, 0: sleep; a futex word shared between processes */
+	uint32_t awake;  /* what the collector does: follows `wanted`, and is woken as a futex */
+	uint64_t proc_start; /* field 22 of /proc/PID/stat; 0: unknown */
+	uint64_t live_from; /* window: definitions of data blocks with a lower sequence may be gone */
 };
 
 enum rk_raw_state { RK_RAW_FREE, RK_RAW_OPEN, RK_RAW_SEALED, RK_RAW_TAKEN };
@@ -101,6 +119,12 @@ _Static_assert(sizeof(struct rk_raw_header) < RK_RAW_BLOCK_MIN, "the header is i
  * times are on the host's clock. HOST is a start on the host's clock minus the previous such start,
  * then the duration. CORR and TID are differences too; NODE is the difference from graph << 32. A
  * resulting TID of 0, or a tid of 0, means unknown. Fields in brackets are optional.
+ *
+ * LAUNCH, RAN and CALL have base values of their own, so that readers that skip them can read the
+ * rest. Each field is the difference from the same field of the previous record in this block: ID
+ * of a LAUNCH or RAN; TID of a LAUNCH; START of a RAN, on the device's clock; CORR of a LAUNCH or
+ * CALL; AT, a time on the host's clock, of a LAUNCH or CALL. CORR of a CALL is 0 if it has none,
+ * else the difference in zigzag form plus 1.
  */
 enum rk_raw_tag {
 	RK_RAW_THREAD = 1, /* tid */
@@ -113,16 +137,31 @@ enum rk_raw_tag {
 	RK_RAW_DROP,       /* number of records of this thread lost before the next one */
 	RK_RAW_MARKER,     /* kind, name, domain (string), tid, zigzag: start, duration */
 	RK_RAW_COUNTER, /* counter, kernel (strings), device, dispatch, value (a double's bits) */
+	/*
+	 * A kernel is a LAUNCH, written before the device gets it, and a RAN with the same id later,
+	 * in any block. Without times (flag) START and DURATION are 0 and the base stays.
+	 */
+	RK_RAW_LAUNCH, /* ID, CORR, shape, queue, TID, AT [, graph, NODE] */
+	RK_RAW_RAN,    /* ID, START, duration (zigzag) [, flags: enum rk_raw_ran] */
+	RK_RAW_CALL,   /* name, CORR, AT, duration (zigzag) [, tid, domain (string)] */
 
 	/* In definition blocks; all but CALIBRATION begin with their id. */
 	RK_RAW_STRING = 16, /* bytes to the end of the record */
-	/* number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes [, arch string] */
+	/*
+	 * number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes [, arch string
+	 * [, PCI address + 1 (domain << 16 | bus << 8 | device << 3 | function), unique id]]
+	 */
 	RK_RAW_DEVICE,
 	RK_RAW_QUEUE,       /* device, number, flags [, context + 1] */
 	RK_RAW_FUNCTION,    /* name, device, regs + 1, private + 1, local + 1; 0: not known */
 	RK_RAW_SHAPE,       /* function, local bytes + 1, items x y z, group x y z */
 	RK_RAW_CALIBRATION, /* device, then zigzag: device ns, boot ns, raw ns, error ns */
 	RK_RAW_NOTE,        /* string: a message of the collector */
+};
+
+enum rk_raw_ran {
+	RK_RAW_DOUBTFUL = 1, /* the times came through the signal of another tool */
+	RK_RAW_NO_TIMES = 2,
 };
 
 /* Not cryptographic: detects damage by disks and crashes. Eight bytes at a time. */
