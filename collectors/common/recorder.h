@@ -137,6 +137,7 @@ struct rk_rec_function {
 	uint32_t name;   /* string id */
 	uint32_t device; /* the device these numbers are for; 0: any */
 	uint32_t regs, private_bytes, local_bytes;
+	uint32_t agprs, sgprs; /* of AMD: accumulation registers are a part of regs; or both 0 */
 };
 /* A kernel as compiled. */
 uint32_t rk_rec_function(const struct rk_rec_function *f);

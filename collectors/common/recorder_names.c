@@ -290,10 +290,15 @@ static uint32_t known(uint32_t v)
 
 uint32_t rk_rec_function(const struct rk_rec_function *f)
 {
-	const uint64_t v[] = { f->name, f->device, known(f->regs), known(f->private_bytes),
-			       known(f->local_bytes) };
+	const uint64_t v[] = { f->name,
+			       f->device,
+			       known(f->regs),
+			       known(f->private_bytes),
+			       known(f->local_bytes),
+			       known(f->agprs),
+			       known(f->sgprs) };
 
-	return intern_numbers(RK_RAW_FUNCTION, v, 5);
+	return intern_numbers(RK_RAW_FUNCTION, v, f->agprs || f->sgprs ? 7 : 5);
 }
 
 uint32_t rk_rec_shape(const struct rk_rec_shape *s)

@@ -152,8 +152,9 @@ enum rk_raw_tag {
 	 * [, PCI address + 1 (domain << 16 | bus << 8 | device << 3 | function), unique id]]
 	 */
 	RK_RAW_DEVICE,
-	RK_RAW_QUEUE,       /* device, number, flags [, context + 1] */
-	RK_RAW_FUNCTION,    /* name, device, regs + 1, private + 1, local + 1; 0: not known */
+	RK_RAW_QUEUE, /* device, number, flags [, context + 1] */
+	/* name, device, regs, private, local [, AGPRs, SGPRs]; each + 1, 0: not known */
+	RK_RAW_FUNCTION,
 	RK_RAW_SHAPE,       /* function, local bytes + 1, items x y z, group x y z */
 	RK_RAW_CALIBRATION, /* device, then zigzag: device ns, boot ns, raw ns, error ns */
 	RK_RAW_NOTE,        /* string: a message of the collector */

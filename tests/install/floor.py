@@ -131,7 +131,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             files = unpacked(archive, folder)
             names = {p.name for p in files}
-            for wanted in ("rockit", "librockit-opencl.so", "librockit-cupti.so", "librockit-range.so"):
+            for wanted in ("rockit", "librockit-opencl.so", "librockit-cupti.so", "librockit-rocm.so",
+                           "librockit-range.so"):
                 assert wanted in names, f"{archive.name} has no {wanted}"
             assert any(n.startswith("librockit.so") for n in names), f"{archive.name}: no library"
             for linked in ("libarchive", "libsqlite3", "libzstd", "liblzma"):

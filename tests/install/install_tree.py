@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(os.environ["ROCKIT_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["ROCKIT"]).resolve().parent
 COMPILER = os.environ.get("ROCKIT_CC", "cc")
 EXAMPLE = BUILD / "example-inference"
-COLLECTORS = ("librockit-opencl.so", "librockit-cupti.so", "librockit-range.so")
+COLLECTORS = ("librockit-opencl.so", "librockit-cupti.so", "librockit-range.so", "librockit-rocm.so")
 
 
 class Skip(Exception):

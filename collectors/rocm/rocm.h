@@ -1,0 +1,128 @@
+/*
+ * rocm.h - what the parts of the ROCm collector share.
+ *
+ * ROCr loads us as a tool (HSA_TOOLS_LIB, or a preloaded library that exports
+ * HSA_AMD_TOOL_PRIORITY) and gives us its tables of functions: we keep the old functions in rk_rocm
+ * and put ours in their place. GPU queues become queues whose packets we see before the GPU does:
+ * each dispatch is recorded when it is submitted, and gets a signal that later tells its times.
+ *
+ * Our functions are called on the program's threads. They take no lock and allocate nothing where a
+ * packet is launched, except the first time a kernel or a place in a queue is used. They call HSA
+ * through rk_rocm only, and never after hsa_shut_down().
+ */
+#ifndef RK_ROCM_H
+#define RK_ROCM_H
+
+#include <stdatomic.h>
+
+#include "hsa_abi.h"
+#include "recorder.h"
+
+#define RK_ROCM_SHOWN __attribute__((visibility("default")))
+
+struct rk_rocm {
+	struct hsa_core core; /* the functions below ours; valid while `live` */
+	struct hsa_amd amd;
+	atomic_bool live; /* between OnLoad and hsa_shut_down, and not in a forked child */
+	bool kernels;     /* setting: queues are intercepted */
+	bool allocations; /* setting */
+	bool guest;       /* another tool replaced the queue functions before us */
+};
+extern struct rk_rocm rk_rocm;
+
+/* The HIP call that this thread is in; correlation 0: none. Set by hip.c. */
+struct rk_rocm_call {
+	uint64_t correlation;
+	uint64_t stream; /* the handle; 0: the null stream */
+	uint32_t tid;
+};
+extern _Thread_local struct rk_rocm_call rk_rocm_call;
+
+/* ---- load.c ---- */
+
+/* True if HSA may be called and we should record. */
+static inline bool rk_rocm_live(void)
+{
+	return atomic_load_explicit(&rk_rocm.live, memory_order_acquire);
+}
+bool rk_rocm_off(void); /* permanently off */
+/* A message for the readers of the file; only the first one of each `said`. */
+void rk_rocm_say(atomic_bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- hip.c, roctx.c, rccl.c ---- */
+
+void rk_rocm_hip_open(void); /* may be called more than once */
+void rk_rocm_hip_close(void);
+
+/* ---- device.c ---- */
+
+struct rk_rocm_device {
+	uint64_t agent;
+	uint32_t id;     /* in the recorder; 0 for a CPU */
+	uint32_t copies; /* number of the queue that copies without a stream have */
+	char arch[64];
+};
+/* NULL if the agent is not known. */
+const struct rk_rocm_device *rk_rocm_device(uint64_t agent);
+/* The device that a memory pool belongs to; NULL: not known. */
+const struct rk_rocm_device *rk_rocm_pool_device(uint64_t pool);
+/* Calls f for each GPU. */
+void rk_rocm_each_gpu(void (*f)(const struct rk_rocm_device *d, void *arg), void *arg);
+void rk_rocm_device_calibrate(void);
+void rk_rocm_device_forget(void);
+
+/* ---- code.c ---- */
+
+void rk_rocm_code_hook(struct hsa_core *core);
+void rk_rocm_code_forget(void);
+/* Changes when a kernel object's address may mean another kernel. */
+uint32_t rk_rocm_code_generation(void);
+/* The recorder's id of the function at that address; may take a lock. 0: none. */
+uint32_t rk_rocm_function(uint64_t kernel, const struct rk_rocm_device *device);
+
+/* ---- queue.c ---- */
+
+void rk_rocm_queue_hook(struct hsa_core *core, struct hsa_amd *amd);
+/* The recorder's id for work of the calling thread's HIP call, or of its tag, on hardware queue
+ * `number`. */
+uint32_t rk_rocm_stream(const struct rk_rocm_device *device, uint32_t number, uint64_t correlation,
+			uint64_t stream);
+void rk_rocm_stream_gone(uint64_t stream); /* the handle may be used for another one */
+uint32_t rk_rocm_queue_number(void);       /* the next number of a queue */
+/* Records what has ended, waits a short time for what has not, and ends our thread. */
+void rk_rocm_queue_drain(void);
+/* Before hsa_shut_down, not live any more: destroys all signals. */
+void rk_rocm_queue_close(void);
+
+/* ---- relay.c: our signal in the place of the program's ---- */
+
+/*
+ * For an operation whose signal the program waits for: the device gets ours; when that is set, ROCr's
+ * own thread for signals copies its times into the program's signal and sets that, as the device would
+ * have. Kernels and copies of programs that wait for signals take this way.
+ */
+struct rk_rocm_relay {
+	struct rk_rocm_relay *next;
+	uint64_t signal, original;
+	uint64_t agent; /* 0: a copy */
+	int64_t submit_ns;
+	uint32_t flags; /* of rk_rec_ran() */
+	bool cancelled;
+	uint64_t id;             /* of a kernel */
+	struct rk_rec_copy copy; /* of a copy */
+};
+/* Fills in a relay whose signal waits to be set; false: there is none to be had. */
+bool rk_rocm_relay_start(const struct rk_rocm_relay *what, struct rk_rocm_relay **ret);
+/* The operation was not submitted. */
+void rk_rocm_relay_cancel(struct rk_rocm_relay *r);
+unsigned rk_rocm_relays(void); /* on their way */
+void rk_rocm_relay_close(void);
+/* RK_RAW_NO_TIMES for times that cannot be right, else `flags`. */
+uint32_t rk_rocm_time_flags(const struct hsa_signal *s, const struct hsa_time *t, int64_t submit_ns,
+			    uint32_t flags);
+
+/* ---- copy.c ---- */
+
+void rk_rocm_copy_hook(struct hsa_amd *amd);
+
+#endif
