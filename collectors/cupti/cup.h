@@ -6,8 +6,12 @@
  * records of the flight recorder and reuses the buffers. On the program's own threads only the
  * callbacks run that give CUPTI a buffer or receive one.
  *
+ * While recording is switched off, no kind of record is enabled: CUPTI does nothing, and our thread
+ * sleeps. When it is switched on or off, our thread enables or disables them.
+ *
  * Settings (see recorder.h for the common ones):
- *   api     1: record calls of the runtime and the driver too; default 0
+ *   api     1: record calls of the runtime and the driver too; launches: only those that start
+ *           kernels, where CUPTI can record single functions (12.6 on); default 0
  *   alloc   1: allocations; default 0
  *   sync    0: no synchronisations; default 1 (cup_record.c: what they cost)
  *   nvtx    0: no NVTX ranges; default 1
@@ -39,7 +43,7 @@ struct rk_cup {
 	cupti_subscriber subscriber; /* NULL: this CUPTI has no subscriber API */
 	uint32_t version;            /* CUPTI's version in its own numbering */
 	uint32_t flush_ms;           /* 0: only at the end */
-	bool calls;                  /* record all calls */
+	bool calls, all_calls;       /* record calls: single ones, all */
 	bool waits;                  /* recognise synchronising calls by their numbers */
 };
 extern struct rk_cup rk_cup;
@@ -82,7 +86,9 @@ bool rk_cup_record(const struct cupti_record *r, size_t bytes);
  * record.
  */
 bool rk_cup_sync_by_calls(void);
-void rk_cup_sync_off(void);
+/* The same for calls that start kernels (api=launches). False: CUPTI cannot do that. */
+bool rk_cup_launch_calls(void);
+void rk_cup_single_calls_off(void);
 
 /* ---- buffers (cup_buffer.c) ---- */
 
@@ -108,6 +114,19 @@ void rk_cup_thread_wake(void);
 /* From now on, a loaded library that registers with CUPTI gets it and we step aside. */
 void rk_cup_yield_watch(void);
 bool rk_cup_yielded(void);
+
+/* ---- ranges that were asked for (cupti_nvtx.c) ---- */
+
+/*
+ * Kernels come from CUPTI long after their launch: whether one is in a range that was asked for
+ * (range=, every=) is decided by its time.
+ */
+void rk_cup_gate_start(void);
+/* Asks CUPTI for the times of launches, if they are needed here; before anything is enabled. */
+void rk_cup_gate_times(void);
+void rk_cup_gate_look(void); /* notes the time if the recorder's gate was opened or shut */
+/* Was the gate shut at that host time? Always false without these settings. */
+bool rk_cup_gate_shut(int64_t host_ns);
 
 /* ---- counters instead of times (cup_launch.c) ---- */
 

@@ -73,11 +73,68 @@ static void futex_wake(_Atomic uint32_t *word)
 	errno = before;
 }
 
+/* ms < 0: until it is woken. */
 static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS };
 
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, ms < 0 ? NULL : &t, NULL, 0);
+}
+
+/* ---- on and off ---- */
+
+#define SWITCH_MS 5000 /* how long CUPTI may take to enable or disable records */
+#define SETTLE_MS 5000 /* how long after that we look for kernels that were still running */
+
+/* As switched from outside, and what our thread has made of it. */
+static _Atomic uint32_t wanted, applied;
+static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool enable_kinds(void);
+static void disable_kinds(void);
+
+/* False: CUPTI refuses. A profiler in the program may take CUPTI away at the same time. */
+static bool set_kinds(bool on)
+{
+	bool good = true;
+
+	pthread_mutex_lock(&kinds_lock);
+	if (!on)
+		disable_kinds();
+	else if (rk_cup_yielded())
+		rk_cup_say("a profiler in the program has used CUPTI: kernels are not recorded");
+	else
+		good = enable_kinds();
+	pthread_mutex_unlock(&kinds_lock);
+	return good;
+}
+
+/* Called by the recorder's thread. When it returns, the state is what was asked for. */
+static void switched(bool on)
+{
+	int64_t until = rk_rec_now() + (int64_t)SWITCH_MS * NS_PER_MS;
+
+	atomic_store(&wanted, on);
+	rk_cup_gate_look();
+	rk_cup_thread_wake();
+	while (rk_cup_thread_runs() && atomic_load(&applied) != on && rk_rec_now() < until)
+		nap(&applied, !on, 100);
+}
+
+/* Our thread's part. When recording ends, CUPTI gives back what it holds of it. */
+static void follow_switch(void)
+{
+	uint32_t on = atomic_load(&wanted);
+
+	if (on == atomic_load(&applied))
+		return;
+	set_kinds(on);
+	if (!on && !rk_cup_yielded()) {
+		rk_cup.f.cuptiActivityFlushAll(0);
+		rk_cup_buffer_read(false);
+	}
+	atomic_store(&applied, on);
+	futex_wake(&applied);
 }
 
 /*
@@ -108,23 +165,39 @@ static void do_last(void)
 	struct rk_cup_traffic t;
 
 	rk_cup_buffer_traffic(&t);
-	if (!rk_cup_yielded() && !is_ours())
+	if (!atomic_load(&applied)) {
+		if (t.out && !rk_cup_yielded())
+			rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	} else if (!rk_cup_yielded() && !is_ours())
 		rk_cup_say("CUPTI delivers no more records (did another profiler take it over?): "
 			   "kernels later than %.1f s after CUDA started are not recorded",
 			   t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
 	rk_cup_buffer_read(true);
 }
 
+/* Switched off, and nothing more will come. */
+static bool is_quiet(int64_t off_ns)
+{
+	struct rk_cup_traffic t;
+
+	rk_cup_buffer_traffic(&t);
+	return !atomic_load(&applied) &&
+	       (!t.out || rk_rec_now() - off_ns > (int64_t)SETTLE_MS * NS_PER_MS);
+}
+
 static void *helper(void *unused)
 {
 	long ms = rk_cup.flush_ms ? (long)rk_cup.flush_ms : 1000;
-	int64_t last_ns = 0;
+	int64_t last_ns = 0, on_ns = 0;
 
 	(void)unused;
 	while (atomic_load(&state) == STARTED) {
 		uint32_t seen = atomic_load(&wakes);
 		int64_t now_ns = rk_rec_now();
 
+		follow_switch();
+		if (atomic_load(&applied))
+			on_ns = now_ns;
 		/*
 		 * Fetch buffers whose records are all complete, full or not. CUPTI's own flush
 		 * period would return only full buffers, which we get anyway.
@@ -135,7 +208,7 @@ static void *helper(void *unused)
 		}
 		rk_cup_buffer_read(false);
 		if (!rk_cup_buffer_waiting() && atomic_load(&state) == STARTED)
-			nap(&wakes, seen, ms);
+			nap(&wakes, seen, is_quiet(on_ns) ? -1 : ms);
 	}
 	do_last();
 	atomic_store(&state, ENDED);
@@ -214,8 +287,10 @@ bool rk_cup_begin(void)
 {
 	bool on = rk_rec_start("cupti");
 
-	if (on && !atomic_exchange(&begun, true))
+	if (on && !atomic_exchange(&begun, true)) {
 		on = pthread_atfork(NULL, NULL, forked) == 0;
+		rk_cup_gate_start();
+	}
 	return on;
 }
 
@@ -319,9 +394,15 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static bool enable_kinds(void)
 {
-	char buf[32];
+	char buf[32], api[16] = "";
+	bool launches = rk_rec_setting("api", api, sizeof(api)) && !strcmp(api, "launches");
 
-	rk_cup.calls = rk_rec_flag("api", false);
+	if (launches && !rk_cup_launch_calls()) {
+		rk_cup_say("this CUPTI cannot record single functions: calls are not recorded");
+		launches = false;
+	}
+	rk_cup.all_calls = rk_rec_flag("api", false);
+	rk_cup.calls = launches || rk_cup.all_calls;
 	for (struct kind *k = kinds; k < kinds + KINDS; k++) {
 		cupti_result rc;
 
@@ -345,12 +426,23 @@ static bool enable_kinds(void)
 	return true;
 }
 
+static void disable_kinds(void)
+{
+	const struct cupti *f = &rk_cup.f;
+
+	rk_cup_single_calls_off();
+	for (struct kind *k = kinds; k < kinds + KINDS; k++) {
+		if (k->on && rk_cup.subscriber && f->cuptiActivityDisable_v2)
+			f->cuptiActivityDisable_v2(rk_cup.subscriber, k->kind, NULL);
+		else if (k->on && f->cuptiActivityDisable)
+			f->cuptiActivityDisable(k->kind);
+		k->on = false;
+	}
+}
+
 void rk_cup_switch_off(void)
 {
-	rk_cup_sync_off();
-	for (struct kind *k = kinds; rk_cup.f.cuptiActivityDisable && k < kinds + KINDS; k++)
-		if (k->on)
-			rk_cup.f.cuptiActivityDisable(k->kind);
+	set_kinds(false);
 }
 
 double rk_cup_elapsed(void)
@@ -361,7 +453,7 @@ double rk_cup_elapsed(void)
 static void start(void)
 {
 	char text[16];
-	uint32_t ms = 0;
+	uint32_t ms = 0, on;
 
 	start_ns = rk_rec_now();
 	if (!rk_cup_begin() || !rk_cup_library_open())
@@ -375,8 +467,17 @@ static void start(void)
 	if (rk_cup.f.cuptiSetThreadIdType)
 		rk_cup.f.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
 	rk_cup_clock_start();
-	if (!rk_cup_buffer_register() || !enable_kinds())
+	rk_cup_gate_times();
+	if (!rk_cup_buffer_register())
 		return;
+	atomic_store(&wanted, !rk_rec_flag("asleep", false));
+	rk_rec_on_switch(switched);
+	if (rk_rec_awake())
+		atomic_store(&wanted, 1); /* it was switched on before it could call us */
+	on = atomic_load(&wanted);
+	if (on && !set_kinds(true))
+		return;
+	atomic_store(&applied, on);
 	rk_cup.flush_ms = FLUSH_MS;
 	if (rk_rec_setting("flush", text, sizeof(text))) {
 		for (const char *p = text; *p >= '0' && *p <= '9' && ms < 1000000; p++)

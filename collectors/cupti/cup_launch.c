@@ -197,7 +197,7 @@ static void on_context(uint32_t cbid, const struct cupti_resource *r)
 
 static bool is_graph(uint32_t cbid)
 {
-	return cbid == CUPTI_CALL_GRAPH || cbid == CUPTI_CALL_GRAPH_PTSZ;
+	return cbid == CUPTI_DRIVER_cuGraphLaunch || cbid == CUPTI_DRIVER_cuGraphLaunch_ptsz;
 }
 
 /* Also called for the profiler's own calls, which are skipped. */
@@ -277,14 +277,14 @@ static bool enable(cupti_subscriber s, void *lib)
 	} wanted[] = {
 		{ CUPTI_CALLS_OF_RESOURCES, CUPTI_CONTEXT_CREATED },
 		{ CUPTI_CALLS_OF_RESOURCES, CUPTI_CONTEXT_ENDS },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_PTSZ },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_COOPERATIVE },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_COOPERATIVE_PTSZ },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_EX },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_EX_PTSZ },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_GRAPH },
-		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_GRAPH_PTSZ },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchKernel },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchKernel_ptsz },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchCooperativeKernel },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchCooperativeKernel_ptsz },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchKernelEx },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuLaunchKernelEx_ptsz },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuGraphLaunch },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_DRIVER_cuGraphLaunch_ptsz },
 	};
 	cupti_result (*enable_one)(uint32_t on, cupti_subscriber, int domain, uint32_t cbid);
 	void *at = dlsym(lib, "cuptiEnableCallback");

@@ -9,18 +9,6 @@ enum { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
 enum { CUPTI_CALLS_OF_DRIVER = 1, CUPTI_CALLS_OF_RESOURCES = 3 };
 enum { CUPTI_CONTEXT_CREATED = 1, CUPTI_CONTEXT_ENDS = 2 };
 
-/* Driver calls that start kernels; _PTSZ: with per-thread default streams. */
-enum {
-	CUPTI_CALL_LAUNCH = 307,
-	CUPTI_CALL_LAUNCH_PTSZ = 442,
-	CUPTI_CALL_COOPERATIVE = 477,
-	CUPTI_CALL_COOPERATIVE_PTSZ = 478,
-	CUPTI_CALL_GRAPH = 514,
-	CUPTI_CALL_GRAPH_PTSZ = 515,
-	CUPTI_CALL_LAUNCH_EX = 652,
-	CUPTI_CALL_LAUNCH_EX_PTSZ = 653,
-};
-
 /* CUpti_CallbackData */
 struct cupti_call {
 	int site;

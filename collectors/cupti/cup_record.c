@@ -222,13 +222,13 @@ static uint32_t cup_kernel_shape(const struct cupti_kernel *r)
  * them synchronise. So we record their calls instead, and launches have no extra cost.
  */
 
-/* The functions that wait, and what they wait for. */
-static const struct wait {
+/* The functions that wait, and what they wait for; and those that start kernels, type 0. */
+static const struct single {
 	uint32_t kind; /* kind of the call's record */
 	uint32_t cbid;
 	uint32_t since; /* first CUPTI release with this number; not requested from older ones */
 	uint32_t type;
-} waits[] = {
+} singles[] = {
 #define DRIVER(name) CUPTI_KIND_DRIVER, CUPTI_DRIVER_##name
 #define RUNTIME(name) CUPTI_KIND_RUNTIME, CUPTI_RUNTIME_##name
 	{ DRIVER(cuCtxSynchronize), 0, CUPTI_SYNC_CONTEXT },
@@ -246,22 +246,40 @@ static const struct wait {
 	{ RUNTIME(cudaStreamSynchronize_ptsz), 0, CUPTI_SYNC_STREAM },
 	{ RUNTIME(cudaStreamWaitEvent), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
 	{ RUNTIME(cudaStreamWaitEvent_ptsz), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ DRIVER(cuLaunchKernel), 0, 0 },
+	{ DRIVER(cuLaunchKernel_ptsz), 0, 0 },
+	{ DRIVER(cuLaunchCooperativeKernel), 0, 0 },
+	{ DRIVER(cuLaunchCooperativeKernel_ptsz), 0, 0 },
+	{ DRIVER(cuGraphLaunch), 0, 0 },
+	{ DRIVER(cuGraphLaunch_ptsz), 0, 0 },
+	{ DRIVER(cuLaunchKernelEx), 0, 0 },
+	{ DRIVER(cuLaunchKernelEx_ptsz), 0, 0 },
+	{ RUNTIME(cudaLaunchKernel), 0, 0 },
+	{ RUNTIME(cudaLaunchKernel_ptsz), 0, 0 },
+	{ RUNTIME(cudaLaunchCooperativeKernel), 0, 0 },
+	{ RUNTIME(cudaLaunchCooperativeKernel_ptsz), 0, 0 },
+	{ RUNTIME(cudaGraphLaunch), 0, 0 },
+	{ RUNTIME(cudaGraphLaunch_ptsz), 0, 0 },
+	{ RUNTIME(cudaLaunchKernelExC), 0, 0 },
+	{ RUNTIME(cudaLaunchKernelExC_ptsz), 0, 0 },
 };
 
-enum { WAITS = sizeof(waits) / sizeof(waits[0]), RECENT = 4096 };
+enum { SINGLES = sizeof(singles) / sizeof(singles[0]), RECENT = 4096 };
 
 /* ---- switching on and off ---- */
 
-static bool switch_calls(bool on)
+static bool launch_calls; /* calls that start kernels are enabled */
+
+static bool switch_calls(bool launches, bool on)
 {
 	const struct cupti *f = &rk_cup.f;
 	bool good = true;
 
-	for (const struct wait *w = waits; w < waits + WAITS; w++) {
+	for (const struct single *w = singles; w < singles + SINGLES; w++) {
 		bool runtime = w->kind == CUPTI_KIND_RUNTIME;
 		cupti_result rc;
 
-		if (rk_cup.version < w->since)
+		if (rk_cup.version < w->since || launches != !w->type)
 			continue;
 		if (rk_cup.subscriber && runtime)
 			rc = f->cuptiActivityEnableRuntimeApi_v2(rk_cup.subscriber, w->cbid, on);
@@ -287,16 +305,26 @@ static bool has_single_calls(void)
 
 bool rk_cup_sync_by_calls(void)
 {
-	rk_cup.waits = rk_cup.calls || (has_single_calls() && switch_calls(true));
+	rk_cup.waits = rk_cup.all_calls || (has_single_calls() && switch_calls(false, true));
 	if (!rk_cup.waits && has_single_calls())
-		switch_calls(false);
+		switch_calls(false, false);
 	return rk_cup.waits;
 }
 
-void rk_cup_sync_off(void)
+bool rk_cup_launch_calls(void)
 {
-	if (rk_cup.waits && !rk_cup.calls)
-		switch_calls(false);
+	launch_calls = has_single_calls() && switch_calls(true, true);
+	if (!launch_calls && has_single_calls())
+		switch_calls(true, false);
+	return launch_calls;
+}
+
+void rk_cup_single_calls_off(void)
+{
+	if (rk_cup.waits && !rk_cup.all_calls)
+		switch_calls(false, false);
+	if (launch_calls)
+		switch_calls(true, false);
 }
 
 /* ---- records ---- */
@@ -339,11 +367,11 @@ static bool is_new(const struct cupti_api *r)
 /* Runs on the reading thread. Records the call if it synchronises. */
 static void cup_sync_call(const struct cupti_api *r)
 {
-	const struct wait *w = waits;
+	const struct single *w = singles;
 
-	while (w < waits + WAITS && (w->kind != r->kind || w->cbid != r->cbid))
+	while (w < singles + SINGLES && (w->kind != r->kind || w->cbid != r->cbid))
 		w++;
-	if (w < waits + WAITS && is_new(r))
+	if (w < singles + SINGLES && w->type && is_new(r))
 		put(w->type, r->start, r->end,
 		    (struct rk_rec_sync){ .tid = r->thread, .correlation = r->correlation });
 }
@@ -357,13 +385,30 @@ static struct rk_rec_times times(uint64_t start, uint64_t end)
 				      (int64_t)end };
 }
 
-/* CUPTI has no times for it: it ran, but we cannot record it. */
-static bool timeless(uint64_t start, uint64_t end)
+/*
+ * Is it not to be recorded? Because CUPTI has no times for it: it ran, but is lost. Or because it is
+ * in no range that was asked for: `when` is the time that decides.
+ */
+static bool left_out(uint64_t start, uint64_t end, uint64_t when)
 {
-	if (start && end)
+	if (!start || !end) {
+		rk_rec_source_lost(1);
+		return true;
+	}
+	rk_cup_clock_seen(start);
+	if (!rk_cup_gate_shut(rk_cup_clock_host(when)))
 		return false;
-	rk_rec_source_lost(1);
+	rk_rec_skip();
 	return true;
+}
+
+/*
+ * When the kernel was launched, if CUPTI says so (only for rk_cup_gate_shut()). For kernels of graphs
+ * it has no such time: then, when it began.
+ */
+static uint64_t launched(const struct cupti_kernel *r)
+{
+	return r->queued && r->queued <= r->start ? r->queued : r->start;
 }
 
 static void kernel(const void *record)
@@ -371,9 +416,8 @@ static void kernel(const void *record)
 	const struct cupti_kernel *r = record;
 	struct rk_rec_kernel k = { .tid = RK_REC_UNKNOWN, .correlation = r->correlation };
 
-	if (timeless(r->start, r->end))
+	if (left_out(r->start, r->end, launched(r)))
 		return;
-	rk_cup_clock_seen(r->start);
 	k.shape = cup_kernel_shape(r);
 	k.queue = cup_stream(r->device, r->context, r->stream);
 	k.t = times(r->start, r->end);
@@ -403,7 +447,6 @@ static uint32_t direction(uint8_t copy_kind)
 /* Common part of copies and fills, whose records have different layouts. */
 static void put_copy(struct rk_rec_copy c, uint64_t start, uint64_t end, uint32_t queue)
 {
-	rk_cup_clock_seen(start);
 	c.tid = RK_REC_UNKNOWN;
 	c.queue = queue;
 	c.t = times(start, end);
@@ -417,7 +460,7 @@ static void copy(const void *record)
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
-	if (!timeless(r->start, r->end))
+	if (!left_out(r->start, r->end, r->start))
 		put_copy(c, r->start, r->end, cup_stream(r->device, r->context, r->stream));
 }
 
@@ -428,7 +471,7 @@ static void peer_copy(const void *record)
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
-	if (timeless(r->start, r->end))
+	if (left_out(r->start, r->end, r->start))
 		return;
 	c.from = rk_cup_device(r->from_device);
 	c.to = rk_cup_device(r->to_device);
@@ -442,7 +485,7 @@ static void fill(const void *record)
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
-	if (!timeless(r->start, r->end))
+	if (!left_out(r->start, r->end, r->start))
 		put_copy(c, r->start, r->end, cup_stream(r->device, r->context, r->stream));
 }
 
@@ -451,9 +494,8 @@ static void sync_record(const void *record)
 	const struct cupti_sync *r = record;
 	struct rk_rec_sync s = { .tid = RK_REC_UNKNOWN, .correlation = r->correlation };
 
-	if (timeless(r->start, r->end))
+	if (left_out(r->start, r->end, r->start))
 		return;
-	rk_cup_clock_seen(r->start);
 	/* unknown for a stream of a context whose device is not known yet */
 	if (r->context < CONTEXTS && device_of[r->context] && r->stream != CUPTI_NO_STREAM)
 		s.queue = cup_stream(device_of[r->context] - 1u, r->context, r->stream);
@@ -464,11 +506,13 @@ static void sync_record(const void *record)
 
 enum { CALLS = 2048, UNKNOWN_CALL = 0 };
 
+static uint32_t call_names[2][CALLS];
+
 /* Strips the version: "cudaLaunchKernel_v7000" is known as cudaLaunchKernel. */
 static uint32_t call_name(int domain, uint32_t cbid)
 {
-	static uint32_t known[2][CALLS];
-	uint32_t *slot = &known[domain == CUPTI_DOMAIN_RUNTIME][cbid < CALLS ? cbid : UNKNOWN_CALL];
+	uint32_t *slot =
+		&call_names[domain == CUPTI_DOMAIN_RUNTIME][cbid < CALLS ? cbid : UNKNOWN_CALL];
 	const char *name = NULL;
 	size_t len, digits;
 
@@ -492,12 +536,11 @@ static void call(const void *record)
 	bool runtime = r->kind == CUPTI_KIND_RUNTIME;
 	struct rk_rec_call c = { .correlation = r->correlation, .tid = r->thread };
 
-	if (timeless(r->start, r->end))
+	if (left_out(r->start, r->end, r->start))
 		return;
-	rk_cup_clock_seen(r->start);
 	if (rk_cup.waits)
 		cup_sync_call(r);
-	if (!rk_cup.calls)
+	if (!rk_cup.calls || !rk_rec_sampled())
 		return;
 	c.name = call_name(runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, r->cbid);
 	c.domain = runtime ? RK_CUP_STRING("CUDA_RUNTIME_API") : RK_CUP_STRING("CUDA_DRIVER_API");
@@ -514,9 +557,8 @@ static void memory(const void *record)
 				   .bytes = r->bytes,
 				   .correlation = r->correlation };
 
-	if (timeless(r->timestamp, r->timestamp))
+	if (left_out(r->timestamp, r->timestamp, r->timestamp))
 		return;
-	rk_cup_clock_seen(r->timestamp);
 	m.kind = r->operation == CUPTI_MEMORY_RELEASE ? RK_REC_FREE : RK_REC_ALLOC;
 	m.device = rk_cup_device(r->device);
 	m.start_ns = rk_cup_clock_host(r->timestamp);
@@ -524,6 +566,19 @@ static void memory(const void *record)
 }
 
 /* ---- all ---- */
+
+static uint32_t epoch;
+
+/* The ids that the recorder gave us are good no more. Those of devices stay. */
+static void forget_ids(void)
+{
+	epoch = rk_rec_epoch();
+	memset(streams, 0, sizeof(streams));
+	memset(names, 0, sizeof(names));
+	memset(shapes, 0, sizeof(shapes));
+	memset(call_names, 0, sizeof(call_names));
+	used = 0;
+}
 
 bool rk_cup_record(const struct cupti_record *r, size_t bytes)
 {
@@ -545,6 +600,8 @@ bool rk_cup_record(const struct cupti_record *r, size_t bytes)
 
 	if (bytes < sizeof(*r))
 		return false;
+	if (epoch != rk_rec_epoch())
+		forget_ids();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].kind != r->kind)
 			continue;

@@ -77,6 +77,26 @@ enum {
 	CUPTI_RUNTIME_cudaExecutionCtxSynchronize = 534, /* CUDA 13.1 on */
 };
 
+/* And of those that start kernels. */
+enum {
+	CUPTI_DRIVER_cuLaunchKernel = 307,
+	CUPTI_DRIVER_cuLaunchKernel_ptsz = 442,
+	CUPTI_DRIVER_cuLaunchCooperativeKernel = 477,
+	CUPTI_DRIVER_cuLaunchCooperativeKernel_ptsz = 478,
+	CUPTI_DRIVER_cuGraphLaunch = 514,
+	CUPTI_DRIVER_cuGraphLaunch_ptsz = 515,
+	CUPTI_DRIVER_cuLaunchKernelEx = 652,
+	CUPTI_DRIVER_cuLaunchKernelEx_ptsz = 653,
+	CUPTI_RUNTIME_cudaLaunchKernel = 211,
+	CUPTI_RUNTIME_cudaLaunchKernel_ptsz = 214,
+	CUPTI_RUNTIME_cudaLaunchCooperativeKernel = 269,
+	CUPTI_RUNTIME_cudaLaunchCooperativeKernel_ptsz = 270,
+	CUPTI_RUNTIME_cudaGraphLaunch = 311,
+	CUPTI_RUNTIME_cudaGraphLaunch_ptsz = 312,
+	CUPTI_RUNTIME_cudaLaunchKernelExC = 430,
+	CUPTI_RUNTIME_cudaLaunchKernelExC_ptsz = 431,
+};
+
 enum { CUPTI_MEMORY_ALLOCATION = 1, CUPTI_MEMORY_RELEASE = 2 };
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 enum { CUPTI_FLUSH_FORCED = 1, CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_ATTR_TIMESTAMP = 22 };
@@ -184,6 +204,7 @@ struct cupti_subscriber_params {
 	X(0, cupti_result, cuptiGetResultString, (cupti_result, const char **))                    \
 	X(0, cupti_result, cuptiActivityRegisterTimestampCallback, (cupti_timestamp *))            \
 	X(0, cupti_result, cuptiActivityDisable, (int kind))                                       \
+	X(0, cupti_result, cuptiActivityEnableLatencyTimestamps, (uint8_t on))                     \
 	X(0, cupti_result, cuptiActivityEnableAndDump, (int kind))                                 \
 	X(0, cupti_result, cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))              \
 	X(0, cupti_result, cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))             \
@@ -196,6 +217,7 @@ struct cupti_subscriber_params {
 	X(0, cupti_result, cuptiActivityRegisterCallbacks_v2,                                      \
 	  (cupti_subscriber, cupti_requested2 *, cupti_completed2 *))                              \
 	X(0, cupti_result, cuptiActivityEnable_v2, (cupti_subscriber, int kind, void *config))     \
+	X(0, cupti_result, cuptiActivityDisable_v2, (cupti_subscriber, int kind, void *config))    \
 	X(0, cupti_result, cuptiActivityEnableDriverApi_v2,                                        \
 	  (cupti_subscriber, uint32_t cbid, uint8_t on))                                           \
 	X(0, cupti_result, cuptiActivityEnableRuntimeApi_v2,                                       \

@@ -2,13 +2,19 @@
  * cupti_nvtx.c - see cup.h: NVTX ranges and marks as markers, in host times.
  *
  * Push and pop are matched by thread and domain; open pushes are in a small per-thread stack.
- * Ranges that any thread can start and end are in a per-process table. Domains and registered
- * strings need no table: their handles are string ids of the recorder.
+ * Ranges that any thread can start and end are in a per-process table. Texts that the program
+ * registers are kept, because the recorder may forget its ids of them.
+ *
+ * Ranges also open and shut the recorder's gate; when they did so is kept for kernels, whose records
+ * come later.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cup.h"
 #include "nvtx_abi.h"
+
+#include "base/rkraw.h"
 
 enum {
 	DEPTH = 64,
@@ -16,17 +22,168 @@ enum {
 	TRIES = 16,
 	WIDE_BYTES = 1024,
 	SLOT_BITS = 12,
+	TEXTS = 1024,
+	SHORT = 120,
 };
 
 _Static_assert(RANGES == 1 << SLOT_BITS, "a slot's number fits into the bits for it");
 
 RK_CUP_SHOWN int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
+/* ---- ranges that were asked for ---- */
+
+enum { CHANGES = 1 << 16 };
+
+/* When the recorder's gate was opened (even numbers) and shut (odd ones). */
+static struct {
+	bool used;
+	atomic_bool busy;
+	_Atomic uint64_t n;
+	_Atomic int64_t at[CHANGES];
+	char name[1024]; /* of the ranges that open it */
+	size_t len;
+} gate;
+
+void rk_cup_gate_start(void)
+{
+	char every[32];
+
+	if (rk_rec_setting("range", gate.name, sizeof(gate.name)))
+		gate.len = strlen(gate.name);
+	gate.used = gate.len || rk_rec_setting("every", every, sizeof(every));
+	rk_cup_gate_look();
+}
+
+void rk_cup_gate_times(void)
+{
+	if (gate.used && rk_cup.f.cuptiActivityEnableLatencyTimestamps)
+		rk_cup.f.cuptiActivityEnableLatencyTimestamps(1);
+}
+
+void rk_cup_gate_look(void)
+{
+	/* If another thread is at it, that one looks again when it has finished. */
+	while (gate.used && rk_rec_awake() != (atomic_load(&gate.n) & 1) &&
+	       !atomic_exchange(&gate.busy, true)) {
+		uint64_t n = atomic_load(&gate.n);
+
+		if (rk_rec_awake() != (n & 1)) {
+			atomic_store(&gate.at[n % CHANGES], rk_rec_now());
+			atomic_store(&gate.n, n + 1);
+		}
+		atomic_store(&gate.busy, false);
+	}
+}
+
+bool rk_cup_gate_shut(int64_t host_ns)
+{
+	uint64_t n, low, high;
+
+	if (!gate.used)
+		return false;
+	/* the last change before that time; of those that are not kept any more we know nothing */
+	high = n = atomic_load(&gate.n);
+	low = n > CHANGES / 2 ? n - CHANGES / 2 : 0;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (atomic_load(&gate.at[middle % CHANGES]) <= host_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low % 2 == 0;
+}
+
+/* Returns whether the range counts; then its end counts too. */
+static bool gate_enter(const char *name, size_t len)
+{
+	if (!gate.used || (gate.len && (len != gate.len || memcmp(name, gate.name, len) != 0)))
+		return false;
+	rk_rec_range(name, len, true);
+	rk_cup_gate_look();
+	return true;
+}
+
+static void gate_leave(bool counted)
+{
+	if (!counted)
+		return;
+	rk_rec_range(gate.name, gate.len, false);
+	rk_cup_gate_look();
+}
+
 /* ---- texts ---- */
 
-static uint32_t narrow(const char *s)
+/* A text of the program; kept: it was registered. */
+struct words {
+	const char *text;
+	size_t len;
+	struct kept *kept;
+	char wide[WIDE_BYTES];
+};
+
+/*
+ * A registered string or a domain: its address is the handle. It is never freed, and there is one
+ * for each text.
+ */
+struct kept {
+	struct kept *next;
+	_Atomic uint64_t id; /* of the recorder, with the epoch in the upper half */
+	size_t len;
+	char text[];
+};
+
+static _Atomic(struct kept *) kept_texts[TEXTS];
+
+static uint32_t kept_id(struct kept *k)
 {
-	return s ? rk_rec_string(s, strnlen(s, 8000)) : 0;
+	uint64_t id = k ? atomic_load_explicit(&k->id, memory_order_relaxed) : 0;
+	uint64_t epoch = rk_rec_epoch();
+
+	if (k && id >> 32 != epoch) {
+		id = epoch << 32 | rk_rec_string(k->text, k->len);
+		atomic_store_explicit(&k->id, id, memory_order_relaxed);
+	}
+	return (uint32_t)id;
+}
+
+static struct kept *find(struct kept *k, const struct words *w)
+{
+	while (k && (k->len != w->len || memcmp(k->text, w->text, w->len) != 0))
+		k = k->next;
+	return k;
+}
+
+/* NULL without text or memory: a marker then has no name or domain. */
+static struct kept *keep(const struct words *w)
+{
+	_Atomic(struct kept *) *place;
+	struct kept *first, *k;
+
+	if (!w->text)
+		return NULL;
+	place = &kept_texts[rk_raw_sum(0, w->text, w->len) % TEXTS];
+	first = atomic_load(place);
+	k = find(first, w);
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k) + w->len);
+	if (!k)
+		return NULL;
+	k->len = w->len;
+	memcpy(k->text, w->text, w->len);
+	do
+		k->next = first;
+	while (!atomic_compare_exchange_weak(place, &first, k));
+	return k;
+}
+
+static void narrow(struct words *w, const char *s)
+{
+	w->text = s;
+	w->len = s ? strnlen(s, RK_RAW_TEXT_MAX) : 0;
+	w->kept = NULL;
 }
 
 static size_t put_utf8(char *to, uint32_t c)
@@ -53,72 +210,116 @@ static size_t put_utf8(char *to, uint32_t c)
 	return 4;
 }
 
-static uint32_t wide(const wchar_t *s)
+static void wide(struct words *w, const wchar_t *s)
 {
-	char text[WIDE_BYTES];
-	size_t len = 0;
-
-	if (!s)
-		return 0;
-	for (; *s && len + 4 <= sizeof(text); s++) {
+	w->text = s ? w->wide : NULL;
+	w->len = 0;
+	w->kept = NULL;
+	for (; s && *s && w->len + 4 <= sizeof(w->wide); s++) {
 		uint32_t c = (uint32_t)*s;
 		bool bad = c > 0x10ffff || (c >= 0xd800 && c < 0xe000);
 
-		len += put_utf8(text + len, bad ? 0xfffd : c);
+		w->len += put_utf8(w->wide + w->len, bad ? 0xfffd : c);
 	}
-	return rk_rec_string(text, len);
 }
 
-static uint32_t id_of(const void *handle)
+static void message(struct words *w, const struct nvtx_attributes *a)
 {
-	return (uint32_t)(uintptr_t)handle;
-}
+	struct kept *k;
 
-static void *handle_of(uint32_t id)
-{
-	return (void *)(uintptr_t)id;
-}
-
-static uint32_t message(const struct nvtx_attributes *a)
-{
+	narrow(w, NULL);
 	if (!a || a->size < sizeof(*a))
-		return 0;
-	switch (a->message_type) {
-	case NVTX_MESSAGE_ASCII:
-		return narrow(a->message.ascii);
-	case NVTX_MESSAGE_UNICODE:
-		return wide(a->message.unicode);
-	case NVTX_MESSAGE_REGISTERED:
-		return id_of(a->message.registered);
-	default:
-		return 0;
+		return;
+	if (a->message_type == NVTX_MESSAGE_ASCII)
+		narrow(w, a->message.ascii);
+	else if (a->message_type == NVTX_MESSAGE_UNICODE)
+		wide(w, a->message.unicode);
+	k = (struct kept *)(uintptr_t)a->message.registered;
+	if (a->message_type != NVTX_MESSAGE_REGISTERED || !k)
+		return;
+	w->text = k->text;
+	w->len = k->len;
+	w->kept = k;
+}
+
+static uint32_t words_id(const struct words *w)
+{
+	if (w->kept)
+		return kept_id(w->kept);
+	return w->text ? rk_rec_string(w->text, w->len) : 0;
+}
+
+/* ---- a range that is open ---- */
+
+struct opened {
+	int64_t start_ns; /* 0: not recorded */
+	struct kept *domain, *kept;
+	uint32_t name, epoch, tid;
+	uint8_t len;
+	bool counted;     /* by the gate */
+	char text[SHORT]; /* of the name, for an end in another epoch; cut if it is longer */
+};
+
+static void open_range(struct opened *o, const struct words *w, struct kept *domain)
+{
+	o->counted = gate_enter(w->text ? w->text : "", w->len);
+	o->domain = domain;
+	o->start_ns = 0;
+	if (!rk_rec_awake()) {
+		rk_rec_skip();
+		return;
 	}
+	o->epoch = rk_rec_epoch();
+	o->name = words_id(w);
+	o->kept = w->kept;
+	o->len = (uint8_t)(w->len < SHORT ? w->len : SHORT);
+	if (w->text && !w->kept)
+		memcpy(o->text, w->text, o->len);
+	o->tid = rk_rec_tid();
+	o->start_ns = rk_rec_now();
+}
+
+static void close_range(const struct opened *o)
+{
+	struct rk_rec_marker m = { .kind = RK_REC_RANGE, .tid = o->tid, .start_ns = o->start_ns };
+
+	if (o->start_ns) {
+		m.duration_ns = rk_rec_now() - o->start_ns;
+		m.name = o->name;
+		if (o->kept)
+			m.name = kept_id(o->kept);
+		else if (o->name && o->epoch != rk_rec_epoch())
+			m.name = rk_rec_string(o->text, o->len);
+		m.domain = kept_id(o->domain);
+		rk_rec_marker(&m);
+	}
+	gate_leave(o->counted);
 }
 
 /* ---- marks ---- */
 
-static void mark(uint32_t name, uint32_t domain)
+static void mark(const struct words *w, struct kept *domain)
 {
-	struct rk_rec_marker m = {
-		.kind = RK_REC_MARK, .name = name, .domain = domain, .start_ns = rk_rec_now()
-	};
+	struct rk_rec_marker m = { .kind = RK_REC_MARK };
 
+	if (!rk_rec_awake()) {
+		rk_rec_skip();
+		return;
+	}
+	m.name = words_id(w);
+	m.domain = kept_id(domain);
+	m.start_ns = rk_rec_now();
 	rk_rec_marker(&m);
 }
 
 /* ---- push and pop ---- */
 
-struct pushed {
-	int64_t start_ns;
-	uint32_t name, domain;
-};
-
 static _Thread_local struct {
 	uint32_t n, over; /* over: pushes that did not fit */
-	struct pushed at[DEPTH];
+	struct opened at[DEPTH];
 } stack;
 
-static int push(uint32_t name, uint32_t domain)
+static int push(const struct words *w, struct kept *domain)
 {
 	int level = 0;
 
@@ -129,13 +330,12 @@ static int push(uint32_t name, uint32_t domain)
 	}
 	for (uint32_t i = 0; i < stack.n; i++)
 		level += stack.at[i].domain == domain;
-	stack.at[stack.n++] = (struct pushed){ rk_rec_now(), name, domain };
+	open_range(&stack.at[stack.n++], w, domain);
 	return level;
 }
 
-static int pop(uint32_t domain)
+static int pop(struct kept *domain)
 {
-	struct rk_rec_marker m = { .kind = RK_REC_RANGE, .domain = domain };
 	uint32_t i = stack.n;
 	int level = 0;
 
@@ -146,14 +346,11 @@ static int pop(uint32_t domain)
 	if (!i)
 		return NVTX_NO_TRACKING;
 	i--;
-	m.name = stack.at[i].name;
-	m.start_ns = stack.at[i].start_ns;
-	m.duration_ns = rk_rec_now() - m.start_ns;
+	close_range(&stack.at[i]);
 	memmove(&stack.at[i], &stack.at[i + 1], (stack.n - i - 1) * sizeof(stack.at[0]));
 	stack.n--;
 	for (uint32_t k = 0; k < i; k++)
 		level += stack.at[k].domain == domain;
-	rk_rec_marker(&m);
 	return level;
 }
 
@@ -163,14 +360,13 @@ enum { NO_RANGE = 0, TAKEN = 1 };
 
 static struct range {
 	_Atomic uint64_t id; /* NO_RANGE, TAKEN, or the number that the program got */
-	int64_t start_ns;
-	uint32_t name, domain, tid;
+	struct opened o;
 } ranges[RANGES];
 
 static _Atomic uint64_t numbers;
 
 /* A range that gets no slot still gets a number, but is not recorded. */
-static uint64_t range_start(uint32_t name, uint32_t domain)
+static uint64_t range_start(const struct words *w, struct kept *domain)
 {
 	uint64_t n = atomic_fetch_add(&numbers, 1) + 1;
 
@@ -180,10 +376,7 @@ static uint64_t range_start(uint32_t name, uint32_t domain)
 
 		if (!atomic_compare_exchange_strong(&r->id, &expected, TAKEN))
 			continue;
-		r->start_ns = rk_rec_now();
-		r->name = name;
-		r->domain = domain;
-		r->tid = rk_rec_tid();
+		open_range(&r->o, w, domain);
 		atomic_store(&r->id, n << SLOT_BITS | slot);
 		return n << SLOT_BITS | slot;
 	}
@@ -194,80 +387,59 @@ static uint64_t range_start(uint32_t name, uint32_t domain)
 static void range_end(uint64_t id)
 {
 	struct range *r = &ranges[id % RANGES];
-	struct rk_rec_marker m = { .kind = RK_REC_RANGE };
 	uint64_t expected = id;
 
 	if (id <= TAKEN || !atomic_compare_exchange_strong(&r->id, &expected, TAKEN))
 		return;
-	m.name = r->name;
-	m.domain = r->domain;
-	m.tid = r->tid;
-	m.start_ns = r->start_ns;
-	m.duration_ns = rk_rec_now() - m.start_ns;
+	close_range(&r->o);
 	atomic_store(&r->id, NO_RANGE);
-	rk_rec_marker(&m);
 }
 
 /* ---- the functions of NVTX ---- */
 
-static void mark_ex(const struct nvtx_attributes *a)
+static struct kept *domain_of(const void *handle)
 {
-	mark(message(a), 0);
+	return (struct kept *)(uintptr_t)handle;
 }
 
-static void mark_a(const char *s)
-{
-	mark(narrow(s), 0);
-}
+/* The three forms of a function of NVTX: f_ex(attributes), f_a(text), f_w(wide text). */
+#define FORMS(type, returns, f, call)                                                    \
+	static type f##_ex(const struct nvtx_attributes *a)                              \
+	{                                                                                \
+		struct words w;                                                          \
+                                                                                         \
+		message(&w, a);                                                          \
+		returns call(&w, NULL);                                                  \
+	}                                                                                \
+	static type f##_a(const char *s)                                                 \
+	{                                                                                \
+		struct words w;                                                          \
+                                                                                         \
+		narrow(&w, s);                                                           \
+		returns call(&w, NULL);                                                  \
+	}                                                                                \
+	static type f##_w(const wchar_t *s)                                              \
+	{                                                                                \
+		struct words w;                                                          \
+                                                                                         \
+		wide(&w, s);                                                             \
+		returns call(&w, NULL);                                                  \
+	}                                                                                \
+	static type domain_##f##_ex(const void *domain, const struct nvtx_attributes *a) \
+	{                                                                                \
+		struct words w;                                                          \
+                                                                                         \
+		message(&w, a);                                                          \
+		returns call(&w, domain_of(domain));                                     \
+	}
 
-static void mark_w(const wchar_t *s)
-{
-	mark(wide(s), 0);
-}
-
-static uint64_t start_ex(const struct nvtx_attributes *a)
-{
-	return range_start(message(a), 0);
-}
-
-static uint64_t start_a(const char *s)
-{
-	return range_start(narrow(s), 0);
-}
-
-static uint64_t start_w(const wchar_t *s)
-{
-	return range_start(wide(s), 0);
-}
-
-static int push_ex(const struct nvtx_attributes *a)
-{
-	return push(message(a), 0);
-}
-
-static int push_a(const char *s)
-{
-	return push(narrow(s), 0);
-}
-
-static int push_w(const wchar_t *s)
-{
-	return push(wide(s), 0);
-}
+FORMS(void, , mark, mark)
+FORMS(uint64_t, return, start, range_start)
+FORMS(int, return, push, push)
 
 static int pop_plain(void)
 {
-	return pop(0);
-}
-
-static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
-{
-	mark(message(a), id_of(domain));
-}
-
-static uint64_t domain_start_ex(const void *domain, const struct nvtx_attributes *a)
-{
-	return range_start(message(a), id_of(domain));
+	return pop(NULL);
 }
 
 static void domain_end(const void *domain, uint64_t id)
@@ -276,36 +448,37 @@ static void domain_end(const void *domain, uint64_t id)
 	range_end(id);
 }
 
-static int domain_push_ex(const void *domain, const struct nvtx_attributes *a)
-{
-	return push(message(a), id_of(domain));
-}
-
 static int domain_pop(const void *domain)
 {
-	return pop(id_of(domain));
+	return pop(domain_of(domain));
+}
+
+static void *domain_create_a(const char *s)
+{
+	struct words w;
+
+	narrow(&w, s);
+	return keep(&w);
+}
+
+static void *domain_create_w(const wchar_t *s)
+{
+	struct words w;
+
+	wide(&w, s);
+	return keep(&w);
 }
 
 static void *register_a(const void *domain, const char *s)
 {
 	(void)domain;
-	return handle_of(narrow(s));
+	return domain_create_a(s);
 }
 
 static void *register_w(const void *domain, const wchar_t *s)
 {
 	(void)domain;
-	return handle_of(wide(s));
-}
-
-static void *domain_create_a(const char *s)
-{
-	return handle_of(narrow(s));
-}
-
-static void *domain_create_w(const wchar_t *s)
-{
-	return handle_of(wide(s));
+	return domain_create_w(s);
 }
 
 static void domain_destroy(const void *domain)

@@ -376,6 +376,60 @@ def no_gpu_is_the_programs_own_affair(place):
     assert done.returncode == 9 and not list(raw.iterdir())
 
 
+# ---- what is left out ----
+
+@test
+def only_ranges_of_the_name_that_was_asked_for_are_recorded(place):
+    for settings, ranges in (("range=step", 20), ("range=step,every=1:5", 4), ("every=2:4", 10), ("range=other", 0)):
+        _, raw = alike(place, ["ranges", 20], settings)
+        names = count(r["kernel_name"] for r in rows(raw, "kernels"))
+        assert names == ({DEMANGLED["_Z9layernormPKfPfi"]: 10 * ranges} if ranges else {}), (settings, names)
+        if ranges:
+            assert [r["name"] for r in rows(raw, "markers")] == ["step"] * ranges, settings
+        shutil.rmtree(raw)
+
+
+@test
+def calls_that_launch_and_wait_can_be_recorded_alone(place):
+    for release in ("12.9", "13.4"):
+        done, raw = alike(place, ["run", 1000], "api=launches", release=release)
+        compare(raw, truth_of(done))
+        # copies and allocations of the stand-in have the same number as launches
+        assert count(r["function"] for r in rows(raw, "api")) == {
+            "cudaLaunchKernel": 1200, "cuLaunchKernel": 1200, "cudaStreamSynchronize": 25, "cuStreamSynchronize": 25,
+            "cudaDeviceSynchronize": 25, "cuCtxSynchronize": 25, "unknown": 100}
+        shutil.rmtree(raw)
+    _, raw = alike(place, ["run", 100], "api=launches", release="12.4", says="cannot record single functions")
+    assert len(rows(raw, "kernels")) == 100
+
+
+@test
+def a_sample_of_the_calls_is_a_sample(place):
+    done, raw = alike(place, ["run", 5000], "api=1,sample=10")
+    compare(raw, truth_of(done))
+    n = len(rows(raw, "api"))
+    assert 0.05 * 13000 < n < 0.2 * 13000, n
+
+
+@test
+def a_collector_that_sleeps_records_nothing_and_is_never_woken(place):
+    raw, env = collected(place, "switch=1,asleep=1")
+    child = subprocess.Popen([APP, "endless"], stdout=subprocess.PIPE, env=env)
+    child.stdout.readline()
+    switches = {}
+    for _ in range(2):
+        for task in pathlib.Path(f"/proc/{child.pid}/task").iterdir():
+            if (task / "comm").read_text().startswith("rockit"):
+                lines = (task / "status").read_text().splitlines()
+                n = next(line.split()[1] for line in lines if line.startswith("voluntary"))
+                switches.setdefault(task.name, []).append(n)
+        time.sleep(0.5)
+    child.kill()
+    child.wait()
+    assert len(switches) == 2 and all(a == b for a, b in switches.values()), switches
+    assert rows(raw, "kernels") == []
+
+
 # ---- what CUPTI does to us ----
 
 @test

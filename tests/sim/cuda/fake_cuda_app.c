@@ -19,6 +19,9 @@
  *	early     another user of CUPTI registers before the first launch
  *	sharing   another user of CUPTI subscribes beside us (the interface with subscribers)
  *	reload    the name of another kernel comes to lie where one was
+ *	rate      COUNT launches, and what one costs: CPU time of this thread, of the process, wall time
+ *	serve     "serve LOG": steps of 10 launches for ever, with a log as that of tests/device/loops.py
+ *	ranges    COUNT NVTX ranges "step", each with 10 launches, and 10 launches after each
  *
  * Each launch takes 100 ns and 10 ns for each of its number modulo 7: no two overlap in a stream.
  */
@@ -36,6 +39,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "../../tools/bench_core.h"
 #include "fake_cuda.h"
 
 enum { NAMES = 4, KINDS = 10, MAX_THREADS = 64, OTHERS_BYTES = 1 << 16, EACH = 10 };
@@ -481,6 +485,74 @@ static int reload(void)
 	return 0;
 }
 
+static double clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int rate(void)
+{
+	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID,
+					    CLOCK_THREAD_CPUTIME_ID };
+	double before[3], each[3];
+
+	for (uint64_t n = 0; n < 100; n++)
+		launch(n, 0, 0);
+	bench_core();
+	for (unsigned i = 0; i < 3; i++)
+		before[i] = clock_ns(clocks[i]);
+	for (uint64_t n = 0; n < count; n++)
+		launch(n, 0, 0);
+	for (unsigned i = 3; i--;)
+		each[i] = (clock_ns(clocks[i]) - before[i]) / (double)count;
+	printf("{\"launches\":%" PRIu64 ",\"thread_ns\":%.1f,\"process_ns\":%.1f,"
+	       "\"wall_ns\":%.1f}\n",
+	       count + 100, each[2], each[1], each[0]);
+	return 0;
+}
+
+/* The launches of a range have a name of their own. */
+static int ranges(void)
+{
+	int64_t begin = boot_ns();
+	bool told = nvtx_begin();
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (told)
+			CALL(core, 9, int (*)(const char *))("step");
+		for (unsigned n = 0; n < EACH; n++)
+			launch(2, 0, 0);
+		usleep(1000);
+		if (told)
+			CALL(core, 11, int (*)(void))();
+		usleep(1000);
+		for (unsigned n = 0; n < EACH; n++)
+			launch(3, 0, 0);
+		usleep(1000);
+	}
+	tell(begin);
+	return 0;
+}
+
+static int serve(const char *path)
+{
+	FILE *log = fopen(path, "w");
+
+	if (!log)
+		return 1;
+	fprintf(log, "%ld\n", (long)getpid());
+	for (uint64_t steps = 100;; steps += 100) {
+		for (unsigned n = 0; n < 100 * EACH; n++)
+			launch(n, 0, 0);
+		usleep(5000);
+		fprintf(log, "%" PRId64 " %" PRIu64 "\n", boot_ns(), steps);
+		fflush(log);
+	}
+}
+
 static int sudden(const char *verb, uint64_t wait_ms)
 {
 	run();
@@ -516,6 +588,10 @@ static int with_cuda(const char *verb, const char *self, uint64_t third)
 		return sharing();
 	if (!strcmp(verb, "reload"))
 		return reload();
+	if (!strcmp(verb, "rate"))
+		return rate();
+	if (!strcmp(verb, "ranges"))
+		return ranges();
 	if (!strcmp(verb, "leave") || !strcmp(verb, "abort"))
 		return sudden(verb, third);
 	return strcmp(verb, "idle") ? 2 : 0;
@@ -525,6 +601,9 @@ int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "run";
 	uint64_t third = argc > 3 ? number(argv[3]) : 1;
+
+	if (!strcmp(verb, "serve") && argc > 2)
+		return cuInit(0) ? 9 : serve(argv[2]);
 
 	if (argc > 2)
 		count = number(argv[2]);
