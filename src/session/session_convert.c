@@ -386,7 +386,16 @@ static void read_recorders(struct rk_session *s)
 		[RK_RAW_BUSY] = "all buffers were in use",
 		[RK_RAW_SOURCE] = "lost by the vendor's runtime",
 	};
-	uint64_t lost[RK_RAW_REASONS] = { 0 }, pending = 0;
+	static const struct {
+		const char *what, *why;
+	} skips[RK_RAW_SKIPS] = {
+		[RK_RAW_ASLEEP] = { "asleep", "records left out while recording was switched off" },
+		[RK_RAW_SAMPLE] = { "sample", "calls left out by --sample" },
+		[RK_RAW_EVERY] = { "every", "records left out by --every" },
+		[RK_RAW_RANGE] = { "range", "records left out outside of --range" },
+	};
+	uint64_t lost[RK_RAW_REASONS] = { 0 }, skipped[RK_RAW_SKIPS] = { 0 };
+	uint64_t pending = 0, overwritten = 0;
 	struct rk_error err = { 0 };
 	struct rk_rkraw_info info;
 	struct rk_walk w = { 0 };
@@ -402,6 +411,9 @@ static void read_recorders(struct rk_session *s)
 			s->record.clock_error_ns = info.clock_error_ns;
 		for (unsigned k = 0; k < RK_RAW_REASONS; k++)
 			lost[k] += rk_min(info.dropped_for[k], UINT64_MAX - lost[k]);
+		for (unsigned k = 0; k < RK_RAW_SKIPS; k++)
+			skipped[k] += rk_min(info.skipped[k], UINT64_MAX - skipped[k]);
+		overwritten += rk_min(info.overwritten, UINT64_MAX - overwritten);
 		pending += rk_min(info.pending, UINT64_MAX - pending);
 		if (info.note[0])
 			drop(s, info.collector, info.note);
@@ -411,6 +423,9 @@ static void read_recorders(struct rk_session *s)
 	rk_walk_release(&w);
 	for (unsigned k = 0; k < RK_RAW_REASONS; k++)
 		drop_count(s, "records", lost[k], reasons[k] ? reasons[k] : "unknown reason");
+	for (unsigned k = 0; k < RK_RAW_SKIPS; k++)
+		drop_count(s, skips[k].what, skipped[k], skips[k].why);
+	drop_count(s, "overwritten", overwritten, "older records than the window holds");
 	drop_count(s, "operations", pending, "still in flight at the end");
 }
 

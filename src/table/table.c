@@ -16,7 +16,7 @@ static const struct rk_field kernels[RK_K_NFIELDS] = {
 	{ "grid_items_z", RK_I32 },   { "barrier", RK_BOOL },     { "source", RK_STR },
 	{ "clock", RK_STR },          { "context_id", RK_I64 },   { "graph_id", RK_I64 },
 	{ "graph_node_id", RK_I64 },  { "collective", RK_STR },   { "comm_group", RK_STR },
-	{ "comm_size", RK_STR },      { "comm_seq", RK_I64 },
+	{ "comm_size", RK_STR },      { "comm_seq", RK_I64 },     { "submit_ns", RK_I64 },
 };
 static const struct rk_field memcpy_fields[RK_C_NFIELDS] = {
 	{ "direction", RK_STR }, { "start_ns", RK_I64 },       { "duration_ns", RK_I64 },
@@ -67,7 +67,8 @@ static const struct rk_field agents[RK_G_NFIELDS] = {
 	{ "wave_size", RK_I64 },    { "memory_bytes", RK_I64 }, { "node", RK_STR },
 	{ "se_count", RK_I64 },     { "simd_per_cu", RK_I64 },  { "waves_per_cu", RK_I64 },
 	{ "l2_channels", RK_I64 },  { "hbm_channels", RK_I64 }, { "lds_banks", RK_I64 },
-	{ "sqc_count", RK_I64 },    { "pipes", RK_I64 },
+	{ "sqc_count", RK_I64 },    { "pipes", RK_I64 },        { "pci", RK_STR },
+	{ "unique_id", RK_STR },
 };
 static const struct rk_field processes[RK_O_NFIELDS] = {
 	{ "pid", RK_I64 },        { "ppid", RK_I64 }, { "command", RK_STR },  { "rank", RK_I32 },

@@ -26,7 +26,7 @@ struct times {
 	struct rk_source *rows;
 	struct rk_context *ctx;
 	int start, duration;
-	uint64_t negative, zero, nowhere, overlapping, late;
+	uint64_t negative, zero, nowhere, timeless, overlapping, late;
 	/* kernels only: */
 	struct held *held, *sorted;
 	struct rk_sort_key *keys; /* 2 * HELD entries: sorting needs a second half */
@@ -159,8 +159,10 @@ static int look_at_row(struct times *t, const struct rk_batch *b, size_t i, stru
 	const struct rk_column *start = &b->cols[t->start], *duration = &b->cols[t->duration];
 	int64_t d, at;
 
-	if (!rk_column_has(duration, i) || !rk_column_has(start, i))
+	if (!rk_column_has(duration, i) || !rk_column_has(start, i)) {
+		t->timeless += t->held != NULL;
 		return 0;
+	}
 	d = ((const int64_t *)duration->data)[i];
 	at = ((const int64_t *)start->data)[i];
 	t->negative += d < 0;
@@ -190,6 +192,9 @@ static void tell(struct times *t)
 		rk_diag_add(
 			t->ctx->diag, "no-times", "", 0, t->nowhere,
 			"kernels that start and end at time 0: time unknown, left out of spans");
+	if (t->timeless)
+		rk_diag_add(t->ctx->diag, "launches-without-times", "", 0, t->timeless,
+			    "launches without times; left out of sums and spans");
 	if (t->overlapping)
 		rk_diag_add(t->ctx->diag, "overlapping-kernels", "", 0, t->overlapping,
 			    "kernels that start before the previous one on the same queue ends%s",
@@ -212,7 +217,7 @@ static int times_next(struct rk_source *base, const struct rk_batch **batch, str
 	if (t->held && full(&cols[RK_K_START]) && full(&cols[RK_K_DURATION]) &&
 	    full(&cols[RK_K_DEVICE]) && full(&cols[RK_K_QUEUE]))
 		return look_at_full(t, *batch, err) < 0 ? RK_E_NOMEM : 1;
-	for (size_t i = 0; cols[t->duration].data && i < (*batch)->nrows; i++)
+	for (size_t i = 0; (t->held || cols[t->duration].data) && i < (*batch)->nrows; i++)
 		if (look_at_row(t, *batch, i, err) < 0)
 			return RK_E_NOMEM;
 	return 1;

@@ -9,6 +9,7 @@ MASK = (1 << 64) - 1
 FACTOR = 0x9fb21c651e98df25
 DATA, DEFINITIONS = 1, 2
 OPEN, SEALED = 1, 2
+WINDOW, SWITCHED = 1, 2
 
 
 def mix(h, data):
@@ -54,15 +55,17 @@ def block(kind, sequence, records, state=SEALED):
     return (head + payload).ljust(BLOCK, b"\0")
 
 
-def header(flags=0, clean=1, begun=0):
+def header(flags=0, clean=1, begun=0, collector=b"opencl", skipped=(0, 0, 0, 0)):
     clocks = struct.pack("<5q", 5000, 4000, 4100, 1700000000, 60)
     fixed = struct.pack("<8sIIIIIIiiQQ", b"rkraw\r\n\x1a", 1, 0x01020304, BLOCK, flags, 99, 1, 3, 1,
-                        8, 1 if flags else 0) + clocks
-    fixed += struct.pack("<32s256s1024s4096sII", b"opencl", b"n1", b"/usr/bin/a", b"a\0-b\0", 5, 0)
+                        8, flags & WINDOW) + clocks
+    fixed += struct.pack("<32s256s1024s4096sII", collector, b"n1", b"/usr/bin/a", b"a\0-b\0", 5, 0)
     fixed += struct.pack("<Q", mix(0, fixed))
-    moving = struct.pack("<8QQ", 1, 0, 0, 2, 0, 0, 0, 0, 7 if flags else 0).ljust(112, b"\0")
-    moving += struct.pack("<QQ48x", begun, 1) + bytes(31 * 64)
+    moving = struct.pack("<8QQ", 1, 0, 0, 2, 0, 0, 0, 0, 7 if flags & WINDOW else 0).ljust(112, b"\0")
+    moving += struct.pack("<6Q16x", begun, 1, *skipped) + bytes(31 * 64)
     moving += struct.pack("<II", clean, 0) + clocks * 3
+    if flags & SWITCHED:
+        moving += struct.pack("<IIQQ", 1, 1, 77, 9 if flags & WINDOW else 0)
     return (fixed + moving).ljust(BLOCK, b"\0")
 
 
@@ -87,6 +90,32 @@ ROWS = [
     record(2, 4, 3, 0, zigzag(9), zigzag(2000), 0, 0, zigzag(100)),
 ]
 
+# A device with its address and number, a stream on a hardware queue, a function with all registers.
+ROCM = NAMES + [
+    record(17, 6, 1, 1, 1, 0, 0, 304, 2100, 64, 1 << 37, 1, 1 + (3 << 8), 0x1a2b3c4d5e6f7081),
+    record(18, 7, 6, 2, 0, 4),
+    record(19, 8, 1, 6, 33, 0, 0, 9, 41),
+]
+LAUNCHES = [
+    record(13, 1, 1 + zigzag(41), zigzag(10**6), zigzag(900)),
+    record(11, zigzag(1), zigzag(0), 5, 3, 0, zigzag(100)),
+    record(11, zigzag(1), zigzag(1), 8, 7, zigzag(2), zigzag(50), 3, zigzag(5 - (3 << 32))),
+    record(13, 1, 0, zigzag(70), zigzag(20), 77, 1),
+    record(11, zigzag(2), zigzag(0), 5, 3, 0, zigzag(1)),
+    record(11, zigzag(0), zigzag(0), 5, 3, 0, zigzag(1)),
+    record(5, 1, 7, zigzag(10**6), zigzag(30)),
+    record(9, 1, 1, 0, 40, zigzag(5), zigzag(9)),
+    record(1, 90),
+    record(11, zigzag(7), zigzag(50), 99, 98, 0, zigzag(10**6)),
+]
+TIMES = [
+    record(12, zigzag(2), zigzag(2000), zigzag(300)),
+    record(12, zigzag(-1), zigzag(-500), zigzag(200), 1),
+    record(12, zigzag(3), 0, 0, 2),
+    record(12, zigzag(0), zigzag(9), zigzag(9)),
+    record(12, zigzag(90), zigzag(9), zigzag(-9)),
+]
+
 
 def main():
     out = sys.argv[1]
@@ -96,6 +125,13 @@ def main():
                   block(DATA, 2, ROWS) + block(DATA, 3, ROWS[:3], OPEN),
         "window": header(flags=1) + block(DEFINITIONS, 1, NAMES) + block(DATA, 9, ROWS) +
                   block(DATA, 7, ROWS[:4]),
+        "launches": header(SWITCHED, collector=b"rocm", skipped=(3, 0, 2, 1)) +
+                    block(DEFINITIONS, 1, ROCM) + block(DATA, 3, TIMES) + block(DATA, 2, LAUNCHES),
+        "launches-killed": header(SWITCHED, clean=0, begun=9, collector=b"rocm") +
+                           block(DEFINITIONS, 1, ROCM, OPEN) + block(DATA, 2, LAUNCHES, OPEN) +
+                           block(DATA, 3, TIMES[:1], OPEN),
+        "launches-window": header(SWITCHED | WINDOW) + block(DEFINITIONS, 4, ROCM[3:]) +
+                           block(DATA, 9, TIMES) + block(DATA, 8, LAUNCHES),
     }
     os.makedirs(out, exist_ok=True)
     for name, data in files.items():

@@ -69,7 +69,7 @@ static const char *warned(struct world *w, const struct kernel *k, size_t n, boo
 	return world_warnings(w);
 }
 
-TEST(negative_and_zero_durations_are_counted)
+TEST(negative_and_zero_durations_and_missing_times_are_counted)
 {
 	static const struct kernel k[] = { { 100, -1, 1, 1, 0 },    { 200, 0, 1, 1, 0 },
 					   { 300, 10, 1, 1, 0 },    { 400, -400, 1, 1, 0 },
@@ -79,7 +79,8 @@ TEST(negative_and_zero_durations_are_counted)
 	struct world w;
 
 	world_open(&w, 1);
-	CHECK_STR(warned(&w, k, 9, false), "negative-duration:2 zero-duration:1 ");
+	CHECK_STR(warned(&w, k, 9, false),
+		  "negative-duration:2 zero-duration:1 launches-without-times:3 ");
 	CHECK_STR(warned(&w, k, 4, false), "negative-duration:2 zero-duration:1 ");
 	CHECK_STR(warned(&w, k, 0, false), "");
 	world_close(&w);

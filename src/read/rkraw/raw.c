@@ -9,15 +9,20 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "io/file.h"
 
 __extension__ typedef __int128 i128;
 
 enum { MAX_TURNS = 1 << 18 }; /* max blocks to sort */
 
-/* Sequence number and position of a block. */
+/*
+ * Sequence number and position of a block, and how much of it was there when the file was opened:
+ * all tables are read up to the same record, even if the program still runs.
+ */
 struct turn {
 	uint64_t sequence, index;
+	uint32_t len;
 };
 
 struct raw_file {
@@ -91,6 +96,14 @@ static uint64_t pending_of(const struct rk_raw_header *h)
 	return begun > ended ? begun - ended : 0;
 }
 
+static void skipped_of(const struct rk_raw_header *h, uint64_t ret[RK_RAW_SKIPS])
+{
+	memset(ret, 0, RK_RAW_SKIPS * sizeof(*ret));
+	for (unsigned i = 0; i < RK_RAW_STRIPES; i++)
+		for (unsigned k = 0; k < RK_RAW_SKIPS; k++)
+			ret[k] += rk_min(h->stripes[i].skipped[k], UINT64_MAX - ret[k]);
+}
+
 static uint64_t dropped_of(const struct rk_raw_header *h)
 {
 	uint64_t sum = 0;
@@ -103,7 +116,7 @@ static uint64_t dropped_of(const struct rk_raw_header *h)
 
 /* ---- blocks ---- */
 
-enum block_fate { EMPTY, GOOD, DAMAGED };
+enum block_fate { EMPTY, GOOD, DAMAGED, CHANGED };
 
 /* Checks only the 64-byte block header. `room`: bytes of payload in the file. */
 static enum block_fate judge(const struct rk_raw_block *b, size_t room)
@@ -141,7 +154,8 @@ static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *r
 
 /*
  * Reads block `index` into buf (block_bytes). If it is good, *ret and the payload after it are
- * valid.
+ * valid. In a window the program may take a block for other records meanwhile; an open block has no
+ * checksum, so its header is read again.
  */
 static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct rk_raw_block *ret,
 		      enum block_fate *fate, struct rk_error *err)
@@ -159,82 +173,131 @@ static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct r
 	if (*fate == GOOD && ret->state == RK_RAW_SEALED &&
 	    rk_raw_block_sum(ret, buf + sizeof(*ret), (uint32_t)ret->published) != ret->sum)
 		*fate = DAMAGED;
+	if (*fate == GOOD && ret->state == RK_RAW_OPEN && f->h.flags & RK_RAW_WINDOW) {
+		struct rk_raw_block now;
+		enum block_fate then;
+
+		rc = peek_block(f, index, &now, &then, err);
+		if (rc < 0)
+			return rc;
+		if (then != GOOD || now.sequence != ret->sequence)
+			*fate = CHANGED;
+	}
 	return 0;
 }
 
 /* ---- definitions ---- */
 
-/* Number of fields after the id, by tag. */
-static unsigned fields_of(uint8_t tag)
+/* Number of fields after the id, by tag: those that must be there, and those that may. */
+static const struct {
+	uint8_t must, may;
+} fields_of[] = {
+	[RK_RAW_STRING] = { 1, 0 },   [RK_RAW_DEVICE] = { 9, 3 }, [RK_RAW_QUEUE] = { 3, 1 },
+	[RK_RAW_FUNCTION] = { 5, 2 }, [RK_RAW_SHAPE] = { 8, 0 },  [RK_RAW_NOTE] = { 1, 0 },
+};
+enum { MOST_FIELDS = 12 };
+
+static bool is_definition(uint8_t tag)
 {
-	switch (tag) {
-	case RK_RAW_DEVICE:
-		return 9;
-	case RK_RAW_QUEUE:
-		return 3;
-	case RK_RAW_FUNCTION:
-		return 5;
-	case RK_RAW_SHAPE:
-		return 8;
-	case RK_RAW_NOTE:
-		return 1;
-	default:
-		return 0;
-	}
+	return tag < sizeof(fields_of) / sizeof(fields_of[0]) && fields_of[tag].must;
 }
 
+static int keep_definition(struct raw_names *n, struct raw_definition d, const uint64_t *v,
+			   struct rk_error *err)
+{
+	unsigned nv = fields_of[d.tag].must + fields_of[d.tag].may;
+	struct raw_definition *defs = rk_grow(n->defs, &n->cap, n->n + 1, sizeof(*defs));
+	uint64_t *fields = rk_grow(n->fields, &n->cap_fields, n->nfields + nv, sizeof(*fields));
+
+	if (defs)
+		n->defs = defs;
+	if (fields)
+		n->fields = fields;
+	if (!defs || !fields || !rk_index_add(&n->by_id, rk_hash_u64(d.id), (uint32_t)n->n))
+		return rk_fail_nomem(err);
+	d.at = (uint32_t)n->nfields;
+	memcpy(fields + n->nfields, v, nv * sizeof(*v));
+	n->nfields += nv;
+	defs[n->n++] = d;
+	return 0;
+}
+
+static const struct raw_definition *find_definition(const struct raw_names *n, uint64_t id)
+{
+	uint64_t hash = rk_hash_u64(id);
+	size_t at;
+
+	for (uint32_t i = rk_index_first(&n->by_id, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&n->by_id, hash, &at))
+		if (n->defs[i].id == id)
+			return &n->defs[i];
+	return NULL;
+}
+
+const uint64_t *rk_raw_name(const struct raw_names *n, uint64_t id, uint32_t tag)
+{
+	const struct raw_definition *d = find_definition(n, id);
+
+	return d && d->tag == tag ? &n->fields[d->at] : NULL;
+}
+
+static void release_names(struct raw_names *n)
+{
+	rk_free(n->defs);
+	rk_free(n->fields);
+	rk_index_release(&n->by_id);
+}
+
+/* A window may have a definition twice: the first one is kept. */
 static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 			  struct rk_error *err)
 {
-	struct raw_definition *d, *grown, read = { .tag = tag };
-	unsigned fields = fields_of(tag);
-	uint64_t id = rk_cursor_varint(c);
-	size_t cap = n->n;
-	const struct raw_definition *words;
+	uint64_t id = rk_cursor_varint(c), v[MOST_FIELDS] = { 0 };
+	const uint64_t *words;
 	const char *text;
 	uint32_t name;
 	size_t len;
 	int rc;
 
-	for (unsigned i = 0; i < fields; i++)
-		read.v[i] = rk_cursor_varint(c);
+	if (tag != RK_RAW_STRING) {
+		unsigned nv = fields_of[tag].must;
+
+		for (unsigned i = 0; i < nv; i++)
+			v[i] = rk_cursor_varint(c);
+		for (unsigned i = nv; i < nv + fields_of[tag].may && rk_cursor_left(c); i++)
+			v[i] = rk_cursor_varint(c);
+	}
 	if (c->bad) {
 		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a definition is too short");
 		return 0;
 	}
-	if (!id || id >= RAW_MAX_DEFINITIONS) {
+	if (!id || id > UINT32_MAX) {
 		rk_oddities_count(n->odd, "definition-limit", 0, 1,
 				  "a definition has the invalid number %" PRIu64 "; skipped", id);
 		return 0;
 	}
-	if (id >= n->n) {
-		grown = rk_grow(n->defs, &cap, (size_t)id + 1, sizeof(*grown));
-		if (!grown)
-			return rk_fail_nomem(err);
-		memset(grown + n->n, 0, (cap - n->n) * sizeof(*grown));
-		n->defs = grown;
-		n->n = cap;
+	if (find_definition(n, id))
+		return 0;
+	if (n->n == RAW_MAX_DEFINITIONS || n->nfields + MOST_FIELDS > RAW_MAX_FIELDS) {
+		rk_oddities_count(n->odd, "definition-limit", 0, 1,
+				  "more than %zu definitions; the rest is skipped", n->n);
+		return 0;
 	}
-	d = &n->defs[id];
 	if (tag == RK_RAW_STRING) {
 		len = rk_cursor_left(c);
 		rc = rk_strtab_add(n->ctx->names, (const char *)rk_cursor_take(c, len), len, &name,
 				   err);
 		if (rc < 0)
 			return rc;
-		d->tag = RK_RAW_STRING;
-		d->v[0] = name;
-		return 0;
+		v[0] = name;
 	}
-	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
-		read.v[fields] = rk_cursor_varint(c); /* field added in a later version */
-	*d = read;
 	/* the collector's message is reported with the warnings about the file */
-	if (tag == RK_RAW_NOTE && (words = rk_raw_name(n, read.v[0], RK_RAW_STRING))) {
-		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
+	if (tag == RK_RAW_NOTE && (words = rk_raw_name(n, v[0], RK_RAW_STRING))) {
+		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words[0], &len);
 		rk_oddities_count(n->odd, "collector", 0, 1, "%.*s", (int)len, text);
 	}
-	return 0;
+	return keep_definition(n, (struct raw_definition){ .id = (uint32_t)id, .tag = tag }, v,
+			       err);
 }
 
 static void add_calibration(struct raw_names *n, struct rk_cursor *c)
@@ -284,7 +347,7 @@ static int add_names(struct raw_names *n, const uint8_t *payload, size_t len, st
 		record = rk_cursor_over(rk_cursor_take(&c, (size_t)size), (size_t)size);
 		if (tag == RK_RAW_CALIBRATION)
 			add_calibration(n, &record);
-		else if (tag == RK_RAW_STRING || fields_of(tag))
+		else if (is_definition(tag))
 			rc = add_definition(n, tag, &record, err);
 		else
 			rk_oddities_count(n->odd, "unknown-record", 0, 1,
@@ -292,11 +355,6 @@ static int add_names(struct raw_names *n, const uint8_t *payload, size_t len, st
 					  tag);
 	}
 	return rc;
-}
-
-const struct raw_definition *rk_raw_name(const struct raw_names *n, uint64_t id, uint32_t tag)
-{
-	return id < n->n && n->defs[id].tag == tag ? &n->defs[id] : NULL;
 }
 
 /* ---- clocks ---- */
@@ -385,7 +443,8 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 			f->records += b.published >> 32;
 			f->types |= b.types;
 			if (f->turns)
-				f->turns[f->nturns++] = (struct turn){ b.sequence, i };
+				f->turns[f->nturns++] =
+					(struct turn){ b.sequence, i, (uint32_t)b.published };
 		} else if (fate == GOOD) {
 			rc = read_block(f, i, buf, &b, &fate, err);
 			if (rc < 0)
@@ -424,6 +483,7 @@ struct rkraw_source {
 	uint8_t *buf;
 	uint64_t done; /* blocks processed so far */
 	struct rk_cursor c;
+	size_t len; /* of the block below the cursor */
 	struct raw_history past;
 	size_t next_agent;
 	bool over;
@@ -449,13 +509,28 @@ static int next_block(struct rkraw_source *s, struct rk_error *err)
 		rc = read_block(f, index, s->buf, &b, &fate, err);
 		if (rc < 0)
 			return rc;
+		if (fate == GOOD && f->turns && b.sequence != f->turns[n].sequence)
+			fate = CHANGED;
 		if (fate == GOOD) {
-			s->c = rk_cursor_over(s->buf + sizeof(b), (uint32_t)b.published);
-			s->past = (struct raw_history){ .thread = b.tid, .tid = b.tid };
+			uint32_t len = (uint32_t)b.published;
+
+			if (f->turns && len > f->turns[n].len)
+				len = f->turns[n].len;
+			s->c = rk_cursor_over(s->buf + sizeof(b), len);
+			s->len = len;
+			rk_raw_begin(&s->past, b.tid);
+			s->past.old = f->h.flags & RK_RAW_SWITCHED && b.sequence < f->h.live_from;
 			return 1;
 		}
-		rk_oddities_count(&s->odd, "damaged-block", index, 1,
-				  "a block has a wrong checksum; skipped");
+		if (s->rows.again)
+			continue;
+		if (fate == DAMAGED)
+			rk_oddities_count(&s->odd, "damaged-block", index, 1,
+					  "a block has a wrong checksum; skipped");
+		else
+			rk_oddities_count(&s->odd, "changed-block", index, 1,
+					  "blocks that the program overwrote while they were read; "
+					  "skipped (rockit snap copies a window first)");
 	}
 	return 0;
 }
@@ -464,17 +539,20 @@ static int next_block(struct rkraw_source *s, struct rk_error *err)
 static void read_records(struct rkraw_source *s)
 {
 	while (rk_cursor_left(&s->c) && s->rows.b.nrows < s->rows.b.cap) {
+		uint64_t where = s->done << 32 | (s->len - rk_cursor_left(&s->c));
 		uint8_t tag = rk_cursor_u8(&s->c);
 		uint64_t len = rk_cursor_varint(&s->c);
 		struct rk_cursor record = { 0 };
 
 		if (!s->c.bad && len <= rk_cursor_left(&s->c)) {
 			record = rk_cursor_over(rk_cursor_take(&s->c, (size_t)len), (size_t)len);
+			s->past.where = where;
 			if (rk_raw_rows_add(&s->rows, &s->past, tag, record))
 				continue;
 		}
-		rk_oddities_count(&s->odd, "damaged-record", 0, 1,
-				  "a record is damaged; the rest of its block is skipped");
+		if (!s->rows.again)
+			rk_oddities_count(&s->odd, "damaged-record", 0, 1,
+					  "a record is damaged; the rest of its block is skipped");
 		s->c = rk_cursor_over(NULL, 0);
 	}
 }
@@ -490,6 +568,7 @@ static void tell(struct rkraw_source *s)
 	const struct rk_raw_header *h = &f->h;
 	uint64_t pending = pending_of(h), dropped = dropped_of(h);
 	struct rk_oddities names = s->r->odd, *odd = &s->odd;
+	uint64_t skipped[RK_RAW_SKIPS], left_out = 0;
 	i128 run, more;
 
 	if (s->over)
@@ -520,6 +599,17 @@ static void tell(struct rkraw_source *s)
 				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
 				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
 				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
+	skipped_of(h, skipped);
+	for (unsigned i = 0; i < RK_RAW_SKIPS; i++)
+		left_out += rk_min(skipped[i], UINT64_MAX - left_out);
+	if (left_out)
+		rk_oddities_count(odd, "skipped-records", 0, left_out,
+				  "records left out on purpose: %" PRIu64
+				  " while recording was off, "
+				  "%" PRIu64 " by sample, %" PRIu64 " by every, %" PRIu64
+				  " outside of the range",
+				  skipped[RK_RAW_ASLEEP], skipped[RK_RAW_SAMPLE],
+				  skipped[RK_RAW_EVERY], skipped[RK_RAW_RANGE]);
 	if (h->overwritten)
 		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
 				  "the oldest records were overwritten: only the newest are kept");
@@ -528,6 +618,8 @@ static void tell(struct rkraw_source *s)
 			rk_oddities_count(odd, "clock-drift", 0, 1,
 					  "a device clock and the host clock drifted apart by over "
 					  "0.5 %%: one fixed offset is used");
+	if (s->rows.join)
+		rk_raw_join_tell(s->rows.join, odd);
 	rk_oddities_tell(odd, s->r->ctx->diag, path);
 	rk_oddities_tell(&names, s->r->ctx->diag, path);
 }
@@ -552,9 +644,14 @@ static int rkraw_next(struct rk_source *base, const struct rk_batch **batch, str
 			rc = next_block(s, err);
 		if (rc < 0)
 			return rc;
-		if (rc == 0)
+		if (rc > 0) {
+			read_records(s);
+			continue;
+		}
+		if (!s->rows.join || rk_raw_rows_left(&s->rows) || !rk_raw_join_again(s->rows.join))
 			break;
-		read_records(s);
+		s->rows.again = true;
+		s->done = 0;
 	}
 	if (s->rows.nomem)
 		return rk_fail_nomem(err);
@@ -569,6 +666,7 @@ static void rkraw_source_close(struct rk_source *base)
 	struct rkraw_source *s = (struct rkraw_source *)base;
 
 	rk_builder_release(&s->rows.b);
+	rk_raw_join_free(s->rows.join);
 	rk_free(s->buf);
 	rk_free(s);
 }
@@ -585,16 +683,20 @@ static int rkraw_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
 	s->r = r;
-	s->rows = (struct raw_rows){ .ctx = r->ctx,
-				     .names = &r->names,
-				     .h = &r->f.h,
-				     .table = t,
-				     .want = want,
-				     .odd = &s->odd,
-				     .nvidia = !strncmp(r->f.h.collector, "cupti",
-							sizeof(r->f.h.collector)) };
+	s->rows = (struct raw_rows){
+		.ctx = r->ctx,
+		.names = &r->names,
+		.h = &r->f.h,
+		.table = t,
+		.want = want,
+		.odd = &s->odd,
+		.nvidia = !strncmp(r->f.h.collector, "cupti", sizeof(r->f.h.collector)),
+		.rocm = !strncmp(r->f.h.collector, "rocm", sizeof(r->f.h.collector))
+	};
 	s->buf = rk_alloc(r->f.h.block_bytes);
-	if (s->buf)
+	if (t == RK_KERNELS)
+		s->rows.join = rk_raw_join_new(r->f.types, r->f.turns != NULL);
+	if (s->buf && (s->rows.join || t != RK_KERNELS))
 		rc = rk_raw_rows_init(&s->rows, err);
 	else
 		rc = rk_fail_nomem(err);
@@ -618,7 +720,7 @@ static void rkraw_close(struct rk_reader *base)
 	struct rkraw *r = (struct rkraw *)base;
 
 	rk_instream_close(r->in);
-	rk_free(r->names.defs);
+	release_names(&r->names);
 	release_file(&r->f);
 	rk_free(r);
 }
@@ -700,6 +802,7 @@ int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *
 	};
 	memcpy(ret->collector, h->collector, sizeof(h->collector));
 	memcpy(ret->dropped_for, h->dropped, sizeof(ret->dropped_for));
+	skipped_of(h, ret->skipped);
 	if (ret->clean)
 		ret->end_ns = h->end.boot_ns;
 	for (unsigned i = 0; i < n->nclocks; i++) {
@@ -720,7 +823,7 @@ int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *
 			memcpy(ret->note, odd.list[i].message, sizeof(odd.list[i].message));
 out:
 	release_file(&f);
-	rk_free(n->defs);
+	release_names(n);
 	rk_free(n);
 	rk_strtab_free(ctx.names);
 	return rc;

@@ -284,10 +284,10 @@ static const struct chrome_format format = {
 	.count = true,
 	.fields = fields,
 	.nfields = F_NFIELDS,
-	.gives = { [RK_KERNELS] =
-			   ~(B(RK_K_DISPATCH) | B(RK_K_NODE) | B(RK_K_RANK) | B(RK_K_CONTEXT) |
-			     B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) | B(RK_K_COLLECTIVE) |
-			     B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ)),
+	.gives = { [RK_KERNELS] = ~(B(RK_K_DISPATCH) | B(RK_K_NODE) | B(RK_K_RANK) |
+				    B(RK_K_CONTEXT) | B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) |
+				    B(RK_K_COLLECTIVE) | B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) |
+				    B(RK_K_COMM_SEQ) | B(RK_K_SUBMIT)),
 		   [RK_MEMCPY] = ~(B(RK_C_BYTES) | B(RK_C_SRC) | B(RK_C_DST) | B(RK_C_NODE) |
 				   B(RK_C_RANK) | B(RK_C_GRAPH) | B(RK_C_GRAPH_NODE)),
 		   [RK_API] = ~(B(RK_A_NODE) | B(RK_A_RANK)),

@@ -564,7 +564,8 @@ static int process_row(struct v3j_scan *s, struct rk_error *err)
 		.table = RK_KERNELS,                                                              \
 		.gives = ~(B(RK_K_RANK) | B(RK_K_BARRIER) | B(RK_K_WAVE_SIZE) | B(RK_K_CONTEXT) | \
 			   B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE) | B(RK_K_COLLECTIVE) |              \
-			   B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ)),            \
+			   B(RK_K_COMM_GROUP) | B(RK_K_COMM_SIZE) | B(RK_K_COMM_SEQ) |            \
+			   B(RK_K_SUBMIT)),                                                       \
 		.parts = V3J_BIT(part), .names = NAMES | V3J_BIT(V3J_SYMBOLS),                    \
 		.strings = V3J_NEED_RENAMED, .fields = record_fields, .nfields = KR_NFIELDS,      \
 		.row = kernel_row                                                                 \
@@ -635,7 +636,7 @@ const struct v3j_table rk_v3j_tables[] = {
 	{
 		.table = RK_AGENTS,
 		.gives = ~(B(RK_G_L2_CHANNELS) | B(RK_G_HBM_CHANNELS) | B(RK_G_LDS_BANKS) |
-			   B(RK_G_SQC_COUNT) | B(RK_G_PIPES)),
+			   B(RK_G_SQC_COUNT) | B(RK_G_PIPES) | B(RK_G_PCI) | B(RK_G_UNIQUE_ID)),
 		.parts = V3J_BIT(V3J_AGENTS),
 		.names = V3J_BIT(V3J_METADATA),
 		.fields = agent_fields,

@@ -15,7 +15,7 @@ row() { echo "$1,$1,\"Agent 1\",2,$2,$2,$3,5,\"$4\",64,0,0,12,4,32,\"$5\",$6,$10
 	row 3 11 1024 beta GRBM_COUNT 90
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,39- kernels.csv
+cut -d, -f1,2,3,15,40- kernels.csv
 # numbers that begin elsewhere but are as many are taken by order
 {
 	echo "$head"
@@ -24,11 +24,11 @@ cut -d, -f1,2,3,15,39- kernels.csv
 	row 7 11 512 beta GRBM_COUNT 90
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,39- kernels.csv
+cut -d, -f1,2,3,15,40- kernels.csv
 # a counter named like a column of the table keeps its values, under another name
 sed 's/GRBM_COUNT/regs/' run/pmc_2/host/11_counter_collection.csv >run/pmc_2/host/x && mv run/pmc_2/host/x run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,10,39- kernels.csv
+cut -d, -f1,10,40- kernels.csv
 # threads take turns in another order, then do the work of each other
 two() { echo "$1,$1,\"Agent 1\",2,$2,$3,$4,5,\"$5\",64,0,0,12,4,32,\"$6\",$7,$1000,$1500"; }
 {
@@ -44,10 +44,10 @@ two() { echo "$1,$1,\"Agent 1\",2,$2,$3,$4,5,\"$5\",64,0,0,12,4,32,\"$6\",$7,$10
 	two 3 11 21 256 alpha GRBM_COUNT 10
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,39- kernels.csv
+cut -d, -f1,2,3,15,40- kernels.csv
 sed -i 's/,25,512/,21,512/' run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,39- kernels.csv
+cut -d, -f1,2,3,15,40- kernels.csv
 # a folder of tables does not show this, but its run.json does
 mkdir kept
 "$ROCKIT" convert -q run -o kept/rocprof_kernels.parquet

@@ -2,7 +2,7 @@
 tables() { # of a file or directory, as lines without the columns that say who wrote them
 	"$ROCKIT" convert "$1" -f csv -o "$2/" -q
 	for table in rocprof_kernels memcpy api; do
-		sed -E 's/,[a-z0-9-]*,[a-z]*(,,,,,,,|,context_id,graph_id,graph_node_id,collective,comm_group,comm_size,comm_seq)?$//' "$2/$table.csv" | sort >"$2/$table.txt"
+		sed -E 's/,[a-z0-9-]*,[a-z]*(,,,,,,,,|,context_id,graph_id,graph_node_id,collective,comm_group,comm_size,comm_seq,submit_ns)?$//' "$2/$table.csv" | sort >"$2/$table.txt"
 	done
 }
 "$ROCKIT" convert fix/run -o run.pftrace -v 2>&1 | grep wrote

@@ -25,7 +25,7 @@ end
 "$ROCKIT" report power
 "$ROCKIT" report power --by stream --format csv
 "$ROCKIT" convert power -o out/
-"$ROCKIT" convert out --table kernels -f csv -o - | cut -d, -f1-3,39
+"$ROCKIT" convert out --table kernels -f csv -o - | cut -d, -f1-3,40
 
 # A counter is taken before power, and a device without kernels stays apart.
 cp power/7_kernel_trace.csv counter
