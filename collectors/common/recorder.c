@@ -1,4 +1,5 @@
 /* recorder.c - settings, start, end, forks, and the clocks. */
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,20 +216,26 @@ static void notice_child(void)
 	if (!atomic_load(&rk_rec.header) || atomic_load(rk_rec.alive))
 		return;
 	become_child(false);
-	if (atomic_exchange(&rk_rec.lock, false))
+	if (atomic_exchange(&rk_rec.lock, 0))
 		atomic_store(&rk_rec.off, true);
 }
 
+/* Not a pthread_mutex_t: a child must be able to open it, whoever held it in the parent. */
 void rk_rec_lock(void)
 {
+	uint32_t was = 0;
+
 	notice_child();
-	while (atomic_exchange_explicit(&rk_rec.lock, true, memory_order_acquire))
-		sched_yield();
+	if (atomic_compare_exchange_strong(&rk_rec.lock, &was, 1))
+		return;
+	while (atomic_exchange(&rk_rec.lock, 2))
+		syscall(SYS_futex, &rk_rec.lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
 void rk_rec_unlock(void)
 {
-	atomic_store_explicit(&rk_rec.lock, false, memory_order_release);
+	if (atomic_exchange(&rk_rec.lock, 0) == 2)
+		syscall(SYS_futex, &rk_rec.lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* Hold the lock during a fork so that the child's copy of the definitions is complete. */
@@ -255,7 +262,10 @@ static void after_fork_child(void)
 /* Call with the lock held. */
 static bool open_file(void)
 {
-	return rk_rec_file_open() && rk_rec_names_flush();
+	if (!rk_rec_file_open())
+		return false;
+	rk_rec_names_open();
+	return true;
 }
 
 bool rk_rec_open_late(void)

@@ -30,15 +30,21 @@ static _Atomic uint64_t *place_of(uint64_t number)
 }
 
 /* Pages of slots that were never used take no memory. */
+static size_t places_bytes(void)
+{
+	return nplaces() * (sizeof(*rk_rec.sealed) + sizeof(*rk_rec.born));
+}
+
 bool rk_rec_sealed_open(void)
 {
-	size_t len = nplaces() * sizeof(*rk_rec.sealed);
+	size_t len = places_bytes();
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return false;
 	rk_rec.sealed = p;
+	rk_rec.born = (uint32_t *)(void *)(rk_rec.sealed + nplaces());
 	atomic_store(&rk_rec.sealed_first, 0);
 	atomic_store(&rk_rec.sealed_end, 0);
 	return true;
@@ -47,7 +53,7 @@ bool rk_rec_sealed_open(void)
 void rk_rec_sealed_close(void)
 {
 	if (rk_rec.sealed)
-		munmap(rk_rec.sealed, nplaces() * sizeof(*rk_rec.sealed));
+		munmap(rk_rec.sealed, places_bytes());
 	rk_rec.sealed = NULL;
 }
 
@@ -137,12 +143,27 @@ static uint64_t index_of(const struct rk_raw_block *b)
 	return (uint64_t)((const uint8_t *)b - rk_rec.base) / rk_rec.block_bytes;
 }
 
+/* What the file says, but never more than there is: others may write to it. */
+static size_t payload_bytes(const struct rk_raw_block *b)
+{
+	size_t most = rk_rec.block_bytes - sizeof(*b);
+	uint32_t len = (uint32_t)__atomic_load_n(&b->published, __ATOMIC_RELAXED);
+
+	return len < most ? len : most;
+}
+
+/*
+ * Someone who copies the block while it is taken again reads its header before and after. The new
+ * sequence is there before the first byte of the payload changes.
+ */
 void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t tid,
 			uint64_t sequence)
 {
-	b->magic = RK_RAW_BLOCK_MAGIC;
+	__atomic_store_n(&b->state, RK_RAW_TAKEN, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->sequence, sequence, __ATOMIC_RELAXED);
 	__atomic_store_n(&b->published, 0, __ATOMIC_RELAXED);
-	b->sequence = sequence;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	b->magic = RK_RAW_BLOCK_MAGIC;
 	b->kind = kind;
 	b->tid = tid;
 	__atomic_store_n(&b->types, 0, __ATOMIC_RELAXED);
@@ -152,9 +173,9 @@ void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t 
 
 void rk_rec_block_seal(struct rk_raw_block *b)
 {
-	bool again = rk_rec.window && b->kind == RK_RAW_DATA;
+	bool again = rk_rec.window && index_of(b) >= rk_rec.first_data;
 
-	b->sum = rk_raw_block_sum(b, b + 1, (uint32_t)b->published);
+	b->sum = rk_raw_block_sum(b, b + 1, payload_bytes(b));
 	__atomic_store_n(&b->state, RK_RAW_SEALED, __ATOMIC_RELEASE);
 	rk_rec_clocks_last();
 	/* the data is in the file; free the program's memory */
@@ -184,6 +205,8 @@ static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why
 		__atomic_fetch_add(&atomic_load(&rk_rec.header)->overwritten, b->published >> 32,
 				   __ATOMIC_RELAXED);
 	rk_rec_block_begin(b, RK_RAW_DATA, tid, turn + 1);
+	/* after the turn was taken: see recorder_names.c */
+	rk_rec.born[index - rk_rec.first_data] = atomic_load(&rk_rec.epoch);
 	return b;
 }
 
@@ -276,11 +299,30 @@ void rk_rec_block_leave(struct rec_thread *t, bool seal)
 	t->generation = REC_NO_BLOCK;
 }
 
+static uint32_t epoch_of(const struct rk_raw_block *b)
+{
+	if (!rk_rec.window)
+		return atomic_load_explicit(&rk_rec.epoch, memory_order_relaxed);
+	return rk_rec.born[index_of(b) - rk_rec.first_data];
+}
+
+static bool is_too_old(uint32_t epoch)
+{
+	return atomic_load_explicit(&rk_rec.epoch, memory_order_relaxed) - epoch >= rk_rec.lag;
+}
+
 static bool enter_block(struct rec_thread *t)
 {
 	enum rk_raw_reason why = RK_RAW_DISK;
 	struct rk_raw_block *b = get_spare();
-	bool adopted = b != NULL;
+	bool adopted;
+
+	while (b && (is_too_old(epoch_of(b)) ||
+		     rk_rec.block_bytes - sizeof(*b) - payload_bytes(b) < rk_rec.block_bytes / 8)) {
+		rk_rec_block_seal(b);
+		b = get_spare();
+	}
+	adopted = b != NULL;
 
 	if (!b)
 		b = rk_rec_block_take(RK_RAW_DATA, t->tid, &why);
@@ -291,7 +333,8 @@ static bool enter_block(struct rec_thread *t)
 	/* The header counts as used; pos and end refer to the payload. */
 	t->block = b;
 	t->published = b->published;
-	t->pos = (uint8_t *)(b + 1) + (uint32_t)b->published;
+	t->pos = (uint8_t *)(b + 1) + payload_bytes(b);
+	t->epoch = epoch_of(b);
 	t->end = (uint8_t *)b + rk_rec.block_bytes;
 	t->queued = t->host = t->correlation = 0;
 	t->prev_tid = t->tid;
@@ -360,18 +403,60 @@ static bool rec_block_next(struct rec_thread *t)
  * one store.
  */
 
+static inline bool has_block(const struct rec_thread *t)
+{
+	return t->generation == atomic_load_explicit(rk_rec.alive, memory_order_relaxed) &&
+	       t->end - t->pos >= RK_RAW_RECORD_MAX && !is_too_old(t->epoch);
+}
+
+/* Whether a definition is in the file, for as long as the thread's block is. */
+static inline bool is_defined(const struct rec_thread *t, uint32_t id)
+{
+	_Atomic uint64_t *set = rk_rec_stamps_of(id);
+
+	for (unsigned i = 0; id && i < REC_STAMP_WAYS; i++) {
+		uint64_t stamp = atomic_load_explicit(&set[i], memory_order_acquire);
+
+		if (stamp >> 32 == id)
+			return (uint32_t)stamp >= t->epoch;
+	}
+	return !id;
+}
+
+static bool prepare_slowly(struct rec_thread *t, const uint32_t ids[3])
+{
+	/* a definition may need the room of the one before, and a block gets too old meanwhile */
+	for (unsigned tries = 0; tries < 4; tries++) {
+		bool all = true;
+
+		if (!has_block(t) && !rec_block_next(t))
+			return false;
+		for (unsigned i = 0; i < 3; i++) {
+			if (is_defined(t, ids[i]))
+				continue;
+			all = false;
+			if (!rk_rec_define(ids[i], t->epoch))
+				tries = 4; /* forgotten, or no room at all */
+		}
+		if (all)
+			return true;
+	}
+	rk_rec_drop(t, RK_RAW_NAMES);
+	return false;
+}
+
 /*
  * Returns where the fields go, or NULL if nothing is recorded. The thread is busy until `publish`.
+ * The ids are those of the definitions that the record uses, 0 for none.
  */
-static inline uint8_t *prepare(struct rec_thread *t)
+static inline uint8_t *prepare(struct rec_thread *t, uint32_t a, uint32_t b, uint32_t c)
 {
 	if (rk_rec_busy(t))
 		return NULL;
-	if (__builtin_expect(t->generation != atomic_load_explicit(rk_rec.alive,
-								   memory_order_relaxed) ||
-				     t->end - t->pos < RK_RAW_RECORD_MAX,
+	if (__builtin_expect(!has_block(t) || !is_defined(t, a) || !is_defined(t, b) ||
+				     !is_defined(t, c),
 			     0) &&
-	    !rec_block_next(t)) {
+	    !prepare_slowly(t, (const uint32_t[]){ a, b, c })) {
 		rk_rec_done(t);
 		return NULL;
 	}
@@ -502,7 +587,7 @@ void rk_rec_failed(void)
 bool rk_rec_kernel(const struct rk_rec_kernel *k)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, k->shape, k->queue, 0);
 	bool ok = false;
 
 	if (p) {
@@ -521,7 +606,7 @@ bool rk_rec_kernel(const struct rk_rec_kernel *k)
 bool rk_rec_launch(const struct rk_rec_launch *l)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, l->shape, l->queue, 0);
 	uint32_t tid;
 
 	begun(t);
@@ -546,7 +631,7 @@ bool rk_rec_launch(const struct rk_rec_launch *l)
 bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, 0, 0, 0);
 	bool ok = false;
 
 	if (p) {
@@ -570,7 +655,7 @@ bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags)
 bool rk_rec_copy(const struct rk_rec_copy *c)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, c->queue, c->from, c->to);
 	bool ok = false;
 
 	if (p) {
@@ -590,7 +675,7 @@ bool rk_rec_copy(const struct rk_rec_copy *c)
 bool rk_rec_sync(const struct rk_rec_sync *s)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, s->name, s->queue, 0);
 	bool ok = false;
 
 	if (p) {
@@ -606,7 +691,7 @@ bool rk_rec_sync(const struct rk_rec_sync *s)
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, uint64_t correlation)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, function_name, 0, 0);
 
 	if (!p)
 		return false;
@@ -618,7 +703,7 @@ bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, u
 bool rk_rec_call(const struct rk_rec_call *c)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, c->name, c->domain, 0);
 
 	if (!p)
 		return false;
@@ -631,7 +716,7 @@ bool rk_rec_call(const struct rk_rec_call *c)
 bool rk_rec_marker(const struct rk_rec_marker *m)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, m->name, m->domain, 0);
 
 	if (!p)
 		return false;
@@ -646,7 +731,7 @@ bool rk_rec_marker(const struct rk_rec_marker *m)
 bool rk_rec_counter(const struct rk_rec_counter *c)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, c->counter, c->kernel, c->device);
 	uint64_t bits;
 
 	if (!p)
@@ -662,7 +747,7 @@ bool rk_rec_counter(const struct rk_rec_counter *c)
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, name, device, 0);
 
 	if (!p)
 		return false;
@@ -675,7 +760,7 @@ bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t byt
 		  int64_t start_ns, int64_t duration_ns)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, device, 0, 0);
 
 	if (!p)
 		return false;
@@ -689,7 +774,7 @@ bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t byt
 bool rk_rec_memory(const struct rk_rec_memory *m)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t);
+	uint8_t *p = prepare(t, m->device, 0, 0);
 
 	if (!p)
 		return false;

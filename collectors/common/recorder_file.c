@@ -19,7 +19,13 @@
 
 #include "recorder_impl.h"
 
-enum { GROW_MIN = 1 << 20, GROW_MAX = 16 << 20, NAME_TRIES = 100, BLOCK_DEFAULT = 32 << 10 };
+enum {
+	GROW_MIN = 1 << 20,
+	GROW_MAX = 16 << 20,
+	NAME_TRIES = 100,
+	BLOCK_DEFAULT = 32 << 10,
+	DEFINITIONS_MAX = 4 << 20
+};
 #define LIMIT_DEFAULT (UINT64_C(1) << 30)
 #define LIMIT_MAX (UINT64_C(1) << 40)
 
@@ -353,13 +359,15 @@ static bool set_up(int fd)
 
 	/*
 	 * In a window an eighth of the blocks is reserved for definitions, so that they are not
-	 * overwritten.
+	 * overwritten with the records.
 	 */
 	share = rk_rec.nblocks / 8;
-	if (share < 1)
-		share = 1;
-	else if (share > 256)
-		share = 256;
+	if (share > DEFINITIONS_MAX / block)
+		share = DEFINITIONS_MAX / block;
+	if (share < REC_SEGMENTS)
+		share = 2;
+	else
+		share -= share % REC_SEGMENTS;
 	rk_rec.first_data = rk_rec.window ? 1 + share : 1;
 	atomic_store(&rk_rec.next, rk_rec.window ? 0 : 1);
 	atomic_store(&rk_rec.reserved, 0);

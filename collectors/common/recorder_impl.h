@@ -23,6 +23,9 @@ enum {
 	REC_SPARE = 64, /* open blocks of ended threads that are kept for others */
 	REC_PATH = 4096,
 	REC_SETTINGS = 8192,
+	REC_SEGMENTS = 4, /* of the definitions in a window; see recorder_names.c */
+	REC_STAMP_WAYS = 4,
+	REC_STAMPS = 1 << 17,
 };
 
 /* Per-thread state. The thread owns the block while `generation` is the file's. */
@@ -34,6 +37,7 @@ struct rec_thread {
 	struct rk_raw_block *block;
 	uint8_t *pos, *end;
 	uint64_t published;
+	uint32_t epoch; /* the block uses definitions that were written since then */
 	/* base values for the next record's differences */
 	uint64_t queued, host, correlation;
 	uint32_t prev_tid, types;
@@ -73,7 +77,7 @@ struct recorder {
 	_Atomic uint32_t *gate; /* in the same page: enum rec_gate */
 	atomic_uint started;    /* 0: no, 1: starting, 2: done */
 	atomic_bool off;        /* permanently off */
-	atomic_bool lock;       /* see above */
+	_Atomic uint32_t lock;  /* see above; 1: held, 2: and others wait */
 	uint32_t generation;    /* of the open file, or of the next one */
 	pid_t pid;              /* the process that `generation` belongs to */
 	char collector[32];
@@ -91,12 +95,18 @@ struct recorder {
 	_Atomic uint64_t next;                     /* block to take next; window: turns */
 	_Atomic uint64_t reserved;                 /* blocks with reserved disk space */
 	_Atomic uint64_t *sealed;                  /* window: see recorder_block.c */
+	uint32_t *born;                            /* window: epochs of the blocks */
 	_Atomic uint64_t sealed_first, sealed_end; /* numbers */
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
 	atomic_flag clocks;   /* set while a thread writes header->last */
 	_Atomic uint64_t ids; /* numbers of operations */
+
+	/* definitions: see recorder_names.c */
+	_Atomic uint32_t epoch;
+	uint32_t lag;             /* a block of an epoch so long ago is left */
+	_Atomic uint64_t *stamps; /* id << 32 | epoch, in sets of REC_STAMP_WAYS */
 	_Atomic uint64_t lost;
 };
 
@@ -153,9 +163,15 @@ void rk_rec_switch_open(void);
 /* ---- recorder_names.c ---- */
 
 bool rk_rec_names_init(void);
-/* Call with the lock held: writes the definitions that a new file does not have yet. */
-bool rk_rec_names_flush(void);
+void rk_rec_names_open(void);   /* call with the lock held after a file was opened */
 void rk_rec_names_forget(void); /* forgets the file, keeps the names */
+/* Makes sure that the file has a definition not older than epoch `since`. False: it is unknown. */
+bool rk_rec_define(uint32_t id, uint32_t since);
+
+static inline _Atomic uint64_t *rk_rec_stamps_of(uint32_t id)
+{
+	return &rk_rec.stamps[id % (REC_STAMPS / REC_STAMP_WAYS) * REC_STAMP_WAYS];
+}
 
 /* ---- recorder.c ---- */
 

@@ -9,8 +9,15 @@
  *
  * Differences start from scratch in each data block: previous time 0, previous correlation 0, and
  * the thread of the block's header. A THREAD record resets them in the middle of a block and names
- * the thread that continues. Definitions have their own blocks, which are never overwritten; a
- * definition is in the file before the first record that uses it.
+ * the thread that continues. Definitions have their own blocks; a definition is in the file before
+ * the first record that uses it. Ids are never used twice, and the same definition may be there
+ * more than once. In a window, blocks are taken again, those for definitions too: `live_from` in
+ * the header says from which data block on all definitions are there.
+ *
+ * Who copies the window of a running process reads the data blocks first, then the definitions,
+ * then the header: what `live_from` promises then is in the copy. A block is copied with its header
+ * before and after; it is whole if both have the same sequence and it is not TAKEN. Its records are
+ * those that were published before.
  *
  * A block is valid up to `published` at any moment. A sealed block also has a checksum.
  */

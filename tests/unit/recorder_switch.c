@@ -31,9 +31,12 @@ static void pause_ms(long ms)
 
 static void launch_and_run(void *arg)
 {
-	struct rk_rec_launch l = { .shape = 4, .queue = 5, .tid = 77, .correlation = 1000 };
+	struct rk_rec_function f = { .name = text("f") };
+	struct rk_rec_launch l = { .tid = 77, .correlation = 1000 };
 
 	(void)arg;
+	l.shape = rk_rec_function(&f); /* 2 */
+	l.queue = rk_rec_queue(0, 0, 0);
 	for (unsigned i = 0; i < 3; i++) {
 		l.id = rk_rec_next_id();
 		l.correlation++;
@@ -82,8 +85,8 @@ TEST(a_launch_is_recorded_before_its_times)
 		for (unsigned i = 0; i < 3; i++) {
 			const struct raw_launch *l = &s.launches[i];
 
-			CHECK(l->id == i + 1 && l->correlation == 1001 + i && l->shape == 4);
-			CHECK(l->queue == 5 && l->tid == 77 && l->at == 1000000 + 100 * (int)i);
+			CHECK(l->id == i + 1 && l->correlation == 1001 + i && l->shape == 2);
+			CHECK(l->queue == 3 && l->tid == 77 && l->at == 1000000 + 100 * (int)i);
 			CHECK_U64(l->graph, i == 2 ? 9 : 0);
 			CHECK_U64(l->node, i == 2 ? (uint64_t)9 << 32 | 6 : 0);
 		}

@@ -125,7 +125,7 @@ static void keeps(void (*what)(void *), uint64_t written)
 	const char *path;
 
 	world_open(&w, 1);
-	CHECK_I64(record(&w, "limit=256K,block=32K,window=1", what, NULL, &path), 0);
+	CHECK_I64(record(&w, "limit=288K,block=32K,window=1", what, NULL, &path), 0);
 	read_kept(&w, path, &kept);
 	CHECK_U64(kept.highest, written - 1);
 	CHECK_U64(world_warned(&w, "overwritten-records"), written - kept.rows);
@@ -181,7 +181,7 @@ TEST(at_any_moment_the_window_has_the_last_records)
 		const char *path;
 
 		world_open(&w, 1);
-		CHECK_I64(record(&w, "limit=256K,block=32K,window=1", fill_unevenly, &steps, &path),
+		CHECK_I64(record(&w, "limit=288K,block=32K,window=1", fill_unevenly, &steps, &path),
 			  0);
 		read_kept(&w, path, &kept);
 		/* four are full; of two of them a part may be older than what was overwritten */
@@ -263,7 +263,7 @@ TEST(a_thread_for_which_there_is_no_block_waits_for_the_end_of_another)
 	const char *path;
 
 	world_open(&w, 1);
-	CHECK_I64(record(&w, "limit=128K,block=32K,window=1", crowd, NULL, &path), 0);
+	CHECK_I64(record(&w, "limit=160K,block=32K,window=1", crowd, NULL, &path), 0);
 	read_kept(&w, path, &kept);
 	CHECK_U64(kept.highest, BLOCK * 5 + 2);
 	CHECK(kept.seen[1] && kept.tail > 1);
@@ -307,7 +307,7 @@ TEST(every_record_is_in_the_window_or_counted)
 	uint64_t gone;
 
 	world_open(&w, 1);
-	CHECK_I64(record(&w, "limit=224K,block=32K,window=1", scramble, NULL, &path), 0);
+	CHECK_I64(record(&w, "limit=256K,block=32K,window=1", scramble, NULL, &path), 0);
 	read_kept(&w, path, &kept);
 	gone = world_warned(&w, "overwritten-records") + world_warned(&w, "dropped-records");
 	CHECK_U64(kept.rows + gone, ROUNDS * EACH);
