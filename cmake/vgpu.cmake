@@ -33,15 +33,24 @@ if(ROCKIT_SANITIZE)
   return()
 endif()
 
-# The stable suite whole; of the newest, which changes, what shows that the interface is the same.
+rockit_script_test(vgpu-get-suite vgpu 120 sh ${PROJECT_SOURCE_DIR}/tests/vgpu/get_suite.sh
+                   ${PROJECT_SOURCE_DIR}/tests/vgpu/get-suite)
+
+# The stable suite whole; of the newest, which changes, what shows that the interface is the same. In
+# make test-full all of them, with the large programs. They wait a lot: the sooner they start, the better.
+set(vgpu_suites trixie experimental)
+if(DEFINED ENV{ROCKIT_TEST_FULL})
+  list(APPEND vgpu_suites sid trixie-large sid-large)
+endif()
 file(STRINGS tests/vgpu/COUNT vgpu_counts)
-foreach(suite trixie experimental)
+foreach(suite ${vgpu_suites})
   set(words)
   if(suite STREQUAL experimental AND NOT DEFINED ENV{ROCKIT_TEST_FULL})
     set(words matrix joined copies without_hip counters)
   endif()
-  rockit_script_test(vgpu-${suite} vgpu 900 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/vgpu.py ${words})
+  rockit_script_test(vgpu-${suite} vgpu 1800 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/vgpu.py ${words})
   string(REGEX MATCH "${suite} ([0-9]+)" count "${vgpu_counts}")
   set_property(TEST vgpu-${suite} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=${suite}
                VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu VGPU_COUNT=${CMAKE_MATCH_1})
+  set_tests_properties(vgpu-${suite} PROPERTIES COST 200)
 endforeach()

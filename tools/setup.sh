@@ -165,7 +165,7 @@ setup_test() {
 
 # AMD's runtime as Debian packages it, for the virtual GPU. Its tests say what is missing.
 setup_vgpu() {
-	for suite in trixie experimental ${ROCKIT_TEST_FULL:+sid}; do
+	for suite in trixie experimental ${ROCKIT_TEST_FULL:+sid trixie-large sid-large}; do
 		tests/vgpu/get-suite $suite >/dev/null || true
 	done
 }

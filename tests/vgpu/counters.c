@@ -15,9 +15,8 @@ enum { COPY_DATA = 0x40, SET_UCONFIG_REG = 0x79 };
 /* Registers that are written with SET_UCONFIG_REG, by their number from 0xc000 on. */
 enum { FIRST_REG = 0xc000, NREGS = 0x4000, GFX_INDEX = 0x200, PERFMON_CNTL = 0x1808 };
 enum { RESET, START, STOP }; /* of PERFMON_CNTL */
-enum {
-	SELECT_AFTER_VALUE = 0x800
-}; /* how far the register that selects is from the one that counts */
+/* How far the register that selects an event is from the one that counts it. */
+enum { SELECT_AFTER_VALUE = 0x800 };
 enum { GRBM_VALUE = 0xd040, SQ_WAVES = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,17 +30,13 @@ static struct state {
 void vgpu_count(struct vgpu *gpu, const struct vgpu_dispatch *d, uint64_t ns)
 {
 	struct state *s = &states[gpu->index];
-	uint64_t groups = 1, items = 1;
+	uint64_t items = 1;
 
-	for (unsigned i = 0; i < 3; i++) {
-		uint64_t block = d->block[i] ? d->block[i] : 1;
-
-		items *= block;
-		groups *= d->grid[i] ? (d->grid[i] + block - 1) / block : 1;
-	}
+	for (unsigned i = 0; i < 3; i++)
+		items *= d->block[i] ? d->block[i] : 1;
 	pthread_mutex_lock(&lock);
 	if (s->counting) {
-		s->waves += groups * ((items + gpu->wave_size - 1) / gpu->wave_size);
+		s->waves += vgpu_groups(d) * ((items + gpu->wave_size - 1) / gpu->wave_size);
 		s->cycles += ns * gpu->clock_mhz / 1000;
 	}
 	pthread_mutex_unlock(&lock);

@@ -1,5 +1,4 @@
 /* device.c - which virtual GPUs there are, the files that describe them, and their clock. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,9 +16,11 @@
 struct vgpu vgpu_gpus[VGPU_MAX_GPUS];
 unsigned vgpu_ngpus;
 int vgpu_kfd = -1;
+_Atomic bool vgpu_used;
+bool vgpu_forked;
 
 static const char *folder; /* VGPU_DEVICE: topology, drm and module files */
-static int64_t clock_ppm;  /* VGPU_CLOCK: how much faster the GPU's clock runs */
+static int64_t clock_ppm;  /* VGPU_CLOCK: how much faster the GPU's clock runs; negative: slower */
 
 /* Whole small file through system calls: the wrappers of the C library are ours. */
 static bool read_file(const char *path, char *text, size_t size)
@@ -90,9 +90,26 @@ static void read_gpu(unsigned node)
 	snprintf(path, sizeof(path), "%s/topology/nodes/%u/mem_banks/0/properties", folder, node);
 	if (read_file(path, text, sizeof(text)))
 		g->vram = value_of(text, "size_in_bytes");
-	g->fd = new_memfd("vgpu-memory", 1ull << 44);
-	if (g->fd >= 0)
-		vgpu_ngpus++;
+	vgpu_ngpus++;
+}
+
+static void make_memory(void)
+{
+	for (unsigned i = 0; i < vgpu_ngpus; i++)
+		vgpu_gpus[i].fd = new_memfd("vgpu-memory", 1ull << 44);
+	vgpu_kfd = new_memfd("vgpu-doorbells", 1 << 20);
+}
+
+/* A child has a device of its own, unless its parent has used one: our threads are not in the child. */
+static void after_fork(void)
+{
+	vgpu_forked = vgpu_used;
+	if (vgpu_forked)
+		return;
+	for (unsigned i = 0; i < vgpu_ngpus; i++)
+		syscall(SYS_close, vgpu_gpus[i].fd);
+	syscall(SYS_close, vgpu_kfd);
+	make_memory();
 }
 
 __attribute__((constructor)) static void start(void)
@@ -103,10 +120,12 @@ __attribute__((constructor)) static void start(void)
 	if (!folder || !*folder)
 		return;
 	if (clock)
-		clock_ppm = (int64_t)vgpu_number(clock);
+		clock_ppm = *clock == '-' ? -(int64_t)vgpu_number(clock + 1) :
+					    (int64_t)vgpu_number(clock);
 	for (unsigned node = 1; node <= VGPU_MAX_GPUS; node++)
 		read_gpu(node);
-	vgpu_kfd = new_memfd("vgpu-doorbells", 1 << 20);
+	make_memory();
+	pthread_atfork(NULL, NULL, after_fork);
 }
 
 static const char *below(const char *path, const char *prefix)
@@ -199,10 +218,10 @@ uint64_t vgpu_now(void)
 /* 100 MHz, and drift against the system's clock if that is asked for. */
 uint64_t vgpu_ticks(uint64_t ns)
 {
-	uint64_t ticks = ns / 10;
+	int64_t ticks = (int64_t)(ns / 10);
 
-	return ticks + ticks / 1000000 * (uint64_t)clock_ppm +
-	       (uint64_t)((int64_t)(ticks % 1000000) * clock_ppm / 1000000);
+	return (uint64_t)(ticks + ticks / 1000000 * clock_ppm +
+			  ticks % 1000000 * clock_ppm / 1000000);
 }
 
 void vgpu_sleep_until(uint64_t ns)

@@ -184,9 +184,8 @@ struct metadata {
 
 struct bo { /* an imported buffer */
 	struct vgpu *gpu;
-	int fd; /* of the memory: ours, or that of the process that exported it */
+	int fd; /* of the memory, which may be another process's */
 	uint64_t offset, size;
-	struct metadata metadata;
 };
 
 struct bo_info {
@@ -291,40 +290,37 @@ int amdgpu_bo_import(struct vgpu *gpu, int type, uint32_t fd, struct bo_import *
 {
 	struct bo *bo = calloc(1, sizeof(*bo));
 	struct vgpu_export at;
-	char path[64];
 
 	(void)gpu, (void)type;
-	if (!bo || pread((int)fd, &at, sizeof(at), 0) != sizeof(at) || at.gpu >= vgpu_ngpus) {
+	if (!bo || pread((int)fd, &at, sizeof(at), 0) != sizeof(at) || at.gpu >= vgpu_ngpus ||
+	    (bo->fd = vgpu_export_open(&at)) < 0) {
 		free(bo);
 		return -EINVAL;
 	}
-	*bo = (struct bo){ .gpu = &vgpu_gpus[at.gpu], .offset = at.offset, .size = at.size };
-	bo->fd = bo->gpu->fd;
-	if (at.pid != getpid()) {
-		snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)at.pid,
-			 (long long)at.fd);
-		bo->fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
-		if (bo->fd < 0) {
-			free(bo);
-			return -EINVAL;
-		}
-	}
-	*ret = (struct bo_import){ bo, at.size };
+	bo->gpu = &vgpu_gpus[at.gpu];
+	bo->offset = at.offset * VGPU_STEP;
+	bo->size = at.pages * 4096ull;
+	*ret = (struct bo_import){ bo, bo->size };
 	return 0;
+}
+
+/* Metadata belong to the memory, whoever imports it: they are in the memfd, above all memory. */
+static off_t metadata_at(const struct bo *bo)
+{
+	return (off_t)((1ull << 43) + bo->offset / VGPU_STEP * 4096);
 }
 
 int amdgpu_bo_query_info(struct bo *bo, struct bo_info *info)
 {
-	*info = (struct bo_info){
-		.size = bo->size, .alignment = 4096, .heap = 4, .metadata = bo->metadata
-	};
-	return 0;
+	*info = (struct bo_info){ .size = bo->size, .alignment = 4096, .heap = 4 };
+	return pread(bo->fd, &info->metadata, sizeof(info->metadata), metadata_at(bo)) < 0 ?
+		       -EINVAL :
+		       0;
 }
 
 int amdgpu_bo_set_metadata(struct bo *bo, struct metadata *metadata)
 {
-	bo->metadata = *metadata;
-	return 0;
+	return pwrite(bo->fd, metadata, sizeof(*metadata), metadata_at(bo)) < 0 ? -EINVAL : 0;
 }
 
 int amdgpu_bo_export(struct bo *bo, int type, uint32_t *ret_fd)
@@ -337,16 +333,15 @@ int amdgpu_bo_export(struct bo *bo, int type, uint32_t *ret_fd)
 
 int amdgpu_bo_free(struct bo *bo)
 {
-	if (bo->fd != bo->gpu->fd)
-		syscall(SYS_close, bo->fd);
+	syscall(SYS_close, bo->fd);
 	free(bo);
 	return 0;
 }
 
 int amdgpu_bo_cpu_map(struct bo *bo, void **ret)
 {
-	*ret = (void *)syscall(SYS_mmap, NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       bo->gpu->fd, bo->offset);
+	*ret = (void *)syscall(SYS_mmap, NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, bo->fd,
+			       bo->offset);
 	return *ret == MAP_FAILED ? -ENOMEM : 0;
 }
 
@@ -366,6 +361,6 @@ int amdgpu_bo_va_op(struct bo *bo, uint64_t offset, uint64_t size, uint64_t addr
 		syscall(SYS_mmap, addr, size, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	}
-	vgpu_note_mapping(bo->gpu, addr, size, op != 2);
+	vgpu_note_mapping(addr, size, op != 2);
 	return 0;
 }

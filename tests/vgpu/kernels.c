@@ -98,6 +98,18 @@ void vgpu_kernel_name(uint64_t object, char *room)
 
 /* ---- times ---- */
 
+uint64_t vgpu_groups(const struct vgpu_dispatch *d)
+{
+	uint64_t groups = 1;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t block = d->block[i] ? d->block[i] : 1;
+
+		groups *= d->grid[i] ? (d->grid[i] + block - 1) / block : 1;
+	}
+	return groups;
+}
+
 /*
  * VGPU_TIME is a list: "fixed=NS", or "base=NS" and "group=NS" (2000 and 20 if not given), and
  * "NAME=NS" for kernels whose name begins with NAME.
@@ -105,7 +117,7 @@ void vgpu_kernel_name(uint64_t object, char *room)
 uint64_t vgpu_kernel_ns(const struct vgpu_dispatch *d, const char *name)
 {
 	static const char *list;
-	uint64_t base = 2000, group = 20, groups = 1;
+	uint64_t base = 2000, group = 20;
 
 	if (!list)
 		list = getenv("VGPU_TIME") ? getenv("VGPU_TIME") : "";
@@ -126,12 +138,7 @@ uint64_t vgpu_kernel_ns(const struct vgpu_dispatch *d, const char *name)
 		}
 		s += item + (s[item] == ',');
 	}
-	for (unsigned i = 0; i < 3; i++) {
-		uint64_t block = d->block[i] ? d->block[i] : 1;
-
-		groups *= d->grid[i] ? (d->grid[i] + block - 1) / block : 1;
-	}
-	return base + group * groups;
+	return base + group * vgpu_groups(d);
 }
 
 /* ---- effects ---- */

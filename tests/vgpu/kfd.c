@@ -206,19 +206,62 @@ static int create_queue(struct kfd_create_queue *a)
 
 static int export_dmabuf(struct kfd_export_dmabuf *a)
 {
-	struct vgpu_alloc *alloc = vgpu_alloc_of(a->handle);
 	struct vgpu_export at;
+	int rc = vgpu_export(a->handle, &at);
 	long fd;
 
-	if (!alloc)
-		return EINVAL;
-	at = (struct vgpu_export){ alloc->gpu->index, alloc->offset, alloc->size, getpid(),
-				   alloc->gpu->fd };
+	if (rc != 0)
+		return rc;
 	fd = syscall(SYS_memfd_create, "vgpu-dmabuf", MFD_CLOEXEC);
 	if (fd < 0 || syscall(SYS_write, fd, &at, sizeof(at)) != sizeof(at))
 		return ENOMEM;
 	a->fd = (uint32_t)fd;
 	return 0;
+}
+
+static bool read_dmabuf(uint32_t fd, struct vgpu_export *at)
+{
+	return syscall(SYS_pread64, fd, at, sizeof(*at), 0) == sizeof(*at) && at->gpu < vgpu_ngpus;
+}
+
+static int get_dmabuf_info(struct kfd_dmabuf_info *a)
+{
+	struct vgpu_export at;
+
+	if (!read_dmabuf(a->fd, &at))
+		return EINVAL;
+	a->size = at.pages * 4096ull;
+	a->metadata_size = 0;
+	a->gpu_id = vgpu_gpus[at.gpu].id;
+	a->flags = KFD_MEM_VRAM;
+	return 0;
+}
+
+static int import_dmabuf(struct kfd_import_dmabuf *a)
+{
+	struct vgpu_export at;
+
+	return read_dmabuf(a->fd, &at) ? vgpu_import(&at, a->va, &a->handle) : EINVAL;
+}
+
+static int ipc_export(struct kfd_ipc_export *a)
+{
+	struct vgpu_export at;
+	int rc = vgpu_export(a->handle, &at);
+
+	if (rc == 0)
+		memcpy(a->share, &at, sizeof(at));
+	return rc;
+}
+
+static int ipc_import(struct kfd_ipc_import *a)
+{
+	struct vgpu_export at;
+
+	memcpy(&at, a->share, sizeof(at));
+	a->mmap_offset = 0;
+	a->flags = KFD_MEM_VRAM;
+	return vgpu_import(&at, a->va, &a->handle);
 }
 
 static int dispatch(unsigned nr, void *arg)
@@ -296,6 +339,14 @@ static int dispatch(unsigned nr, void *arg)
 	}
 	case KFD_EXPORT_DMABUF:
 		return export_dmabuf(arg);
+	case KFD_GET_DMABUF_INFO:
+		return get_dmabuf_info(arg);
+	case KFD_IMPORT_DMABUF:
+		return import_dmabuf(arg);
+	case KFD_IPC_EXPORT:
+		return ipc_export(arg);
+	case KFD_IPC_IMPORT:
+		return ipc_import(arg);
 	case KFD_SET_MEMORY_POLICY:
 	case KFD_UPDATE_QUEUE:
 	case KFD_DEBUG_REGISTER:
@@ -314,8 +365,11 @@ static int dispatch(unsigned nr, void *arg)
 
 int vgpu_ioctl(unsigned long request, void *arg)
 {
-	int rc = dispatch(_IOC_NR(request), arg);
+	int rc;
 
+	vgpu_used = true;
+	/* the driver refuses the descriptor of another process */
+	rc = vgpu_forked ? EBADF : dispatch(_IOC_NR(request), arg);
 	if (rc == 0)
 		return 0;
 	errno = rc;

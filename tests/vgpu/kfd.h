@@ -1,6 +1,7 @@
 /*
  * kfd.h - the part of the driver's interface that AMD's runtime uses: numbers and arguments of the
- * ioctls of /dev/kfd, version 1.17. The system's own header is older or lacks headers it includes.
+ * ioctls of /dev/kfd, version 1.17, and signals in memory. The system's own header is older or lacks
+ * headers it includes.
  */
 #ifndef VGPU_KFD_H
 #define VGPU_KFD_H
@@ -30,12 +31,16 @@ enum kfd_number {
 	KFD_MAP_MEMORY = 0x18,
 	KFD_UNMAP_MEMORY = 0x19,
 	KFD_SET_CU_MASK = 0x1a,
+	KFD_GET_DMABUF_INFO = 0x1c,
+	KFD_IMPORT_DMABUF = 0x1d,
 	KFD_ALLOC_GWS = 0x1e,
 	KFD_SMI_EVENTS = 0x1f,
 	KFD_SET_XNACK_MODE = 0x21,
 	KFD_AVAILABLE_MEMORY = 0x23,
 	KFD_EXPORT_DMABUF = 0x24,
 	KFD_RUNTIME_ENABLE = 0x25,
+	KFD_IPC_IMPORT = 0x80, /* these two are in AMD's own driver, not in Linux's */
+	KFD_IPC_EXPORT = 0x81,
 };
 
 struct kfd_version {
@@ -124,6 +129,35 @@ struct kfd_available_memory {
 struct kfd_export_dmabuf {
 	uint64_t handle;
 	uint32_t flags, fd;
+};
+
+struct kfd_dmabuf_info {
+	uint64_t size, metadata;
+	uint32_t metadata_size, gpu_id, flags, fd;
+};
+
+struct kfd_import_dmabuf {
+	uint64_t va, handle;
+	uint32_t gpu_id, fd;
+};
+
+struct kfd_ipc_export {
+	uint64_t handle;
+	uint32_t share[4], gpu_id, flags;
+};
+
+struct kfd_ipc_import {
+	uint64_t handle, va, mmap_offset;
+	uint32_t share[4], gpu_id, flags;
+};
+
+/* A signal of the runtime. Who completes it also writes `event` to the mailbox, if there is one. */
+struct signal {
+	int64_t kind;
+	_Atomic int64_t value;
+	uint64_t mailbox;
+	uint32_t event, reserved;
+	uint64_t start, end; /* ticks of the GPU's clock */
 };
 
 #endif

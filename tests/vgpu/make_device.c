@@ -20,6 +20,7 @@ static const struct chip {
 	unsigned long long memory;
 	unsigned width, memory_clock;
 } chips[] = {
+	/* clang-format off: a table */
 	{ "gfx90a", "AMD Instinct MI210",
 	  416,      4,
 	  8,        1,
@@ -70,7 +71,10 @@ static const struct chip {
 	  100,       2970,
 	  64,        17163091968,
 	  256,       1258 },
+	/* clang-format on */
 };
+
+#define UNIQUE_ID 0x5eed0000ull /* of the first GPU */
 
 static char folder[PATH_MAX]; /* that files are put into */
 static const char *top;
@@ -172,7 +176,7 @@ static void put_gpu(const struct chip *c, unsigned i, unsigned gpus)
 	    768 + 256 * i, 128 + i, gpus > 1 && c->sdma_xgmi ? 4711u : 0, c->sdma, c->sdma_xgmi,
 	    c->clock, c->firmware,
 	    /* doorbells of 64 bits, revision 1, ECC; neither SVM nor a debugger */
-	    0x2000u | 1u << 22 | 1u << 26, 0x5eed0000ull + i, c->xcc);
+	    0x2000u | 1u << 22 | 1u << 26, UNIQUE_ID + i, c->xcc);
 	enter("topology/nodes/%u/mem_banks/0", i + 1);
 	put("properties", "heap_type 1\nsize_in_bytes %llu\nflags 0\nwidth %u\nmem_clk_max %u\n",
 	    c->memory, c->width, c->memory_clock);
@@ -188,18 +192,31 @@ static void put_gpu(const struct chip *c, unsigned i, unsigned gpus)
 	for (unsigned k = 0; k < gpus; k++)
 		if (k != i)
 			put_link(i + 1, links++, k + 1, c->sdma_xgmi != 0);
-	for (unsigned both = 0; both < 2; both++) {
-		enter("drm/%s%u/device", both ? "renderD" : "card", both ? 128 + i : i);
-		put("vendor", "0x1002\n");
-		put("device", "0x%04x\n", c->device);
-		put("product_name", "%s (virtual)\n", c->product);
-		put("mem_info_vram_total", "%llu\n", c->memory);
-		put("mem_info_vram_used", "%u\n", 256u << 20);
-		put("gpu_busy_percent", "0\n");
-		put("unique_id", "%016llx\n", 0x5eed0000ull + i);
-		put("uevent", "DRIVER=amdgpu\nPCI_ID=1002:%04X\nPCI_SLOT_NAME=0000:%02x:00.0\n",
-		    c->device, 3 + i);
-	}
+}
+
+/* The card's files in /sys/class/drm; readings are those of a GPU that does nothing. */
+static void put_card(const struct chip *c, unsigned i, const char *name)
+{
+	enter("drm/%s/device/drm/card%u", name, i);
+	enter("drm/%s/device/drm/renderD%u", name, 128 + i);
+	enter("drm/%s/device/hwmon/hwmon%u", name, i);
+	put("name", "amdgpu\n");
+	put("power1_average", "%u\n", 40000000);
+	put("temp1_label", "edge\n");
+	put("temp1_input", "%u\n", 35000);
+	put("freq1_label", "sclk\n");
+	put("freq1_input", "%u\n", 132000000);
+	enter("drm/%s/device", name);
+	put("vendor", "0x1002\n");
+	put("device", "0x%04x\n", c->device);
+	put("class", "%s\n", c->sdma_xgmi ? "0x120000" : "0x030000"); /* accelerator, display */
+	put("product_name", "%s (virtual)\n", c->product);
+	put("mem_info_vram_total", "%llu\n", c->memory);
+	put("mem_info_vram_used", "%u\n", 256u << 20);
+	put("gpu_busy_percent", "0\n");
+	put("unique_id", "%016llx\n", UNIQUE_ID + i);
+	put("uevent", "DRIVER=amdgpu\nPCI_ID=1002:%04X\nPCI_SLOT_NAME=0000:%02x:00.0\n", c->device,
+	    3 + i);
 }
 
 int main(int argc, char **argv)
@@ -222,8 +239,15 @@ int main(int argc, char **argv)
 		put("initstate", "live\n");
 		put("version", "6.16.13\n");
 		put_cpu(gpus);
-		for (unsigned k = 0; k < gpus; k++)
+		for (unsigned k = 0; k < gpus; k++) {
+			char name[32];
+
 			put_gpu(&chips[i], k, gpus);
+			snprintf(name, sizeof(name), "card%u", k);
+			put_card(&chips[i], k, name);
+			snprintf(name, sizeof(name), "renderD%u", 128 + k);
+			put_card(&chips[i], k, name);
+		}
 		return 0;
 	}
 	fprintf(stderr, "vgpu-device: unknown chip '%s'; known:", argv[2]);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,8 +16,6 @@
 #include "vgpu.h"
 
 enum { MAX_RANGES = 1 << 16 };
-
-#define STEP (2ull << 20)
 
 /* Sorted by address; `alloc` is NULL for imported memory. */
 struct range {
@@ -78,45 +77,62 @@ static void remove_range(uint64_t va, const struct vgpu_alloc *alloc)
 	pthread_rwlock_unlock(&lock);
 }
 
-int vgpu_alloc(struct vgpu *gpu, uint64_t va, uint64_t size, uint32_t flags, uint64_t *offset,
-	       uint64_t *handle)
+static bool is_elsewhere(const struct vgpu_alloc *a)
 {
-	struct vgpu_alloc *a;
-	uint64_t most = gpu->vram;
+	return (uint64_t)(uintptr_t)a->host != a->va;
+}
+
+/* Whether the GPU has so much left, and then it is taken. */
+static bool take_vram(struct vgpu *gpu, uint64_t size)
+{
+	uint64_t most = gpu->vram, used = gpu->vram_used;
 	const char *limit;
 
 	if (vgpu_fault("nomem", &limit) && vgpu_number(limit) < most)
 		most = vgpu_number(limit);
-	if ((flags & KFD_MEM_VRAM) && (size > most || (gpu->vram_used += size) > most)) {
-		if (size <= most)
-			gpu->vram_used -= size;
-		return ENOMEM;
-	}
-	a = calloc(1, sizeof(*a));
+	do {
+		if (size > most || used > most - size)
+			return false;
+	} while (!atomic_compare_exchange_weak(&gpu->vram_used, &used, used + size));
+	return true;
+}
+
+int vgpu_alloc(struct vgpu *gpu, uint64_t va, uint64_t size, uint32_t flags, uint64_t *offset,
+	       uint64_t *handle)
+{
+	struct vgpu_alloc *a = calloc(1, sizeof(*a));
+
 	if (!a)
 		return ENOMEM;
+	if ((flags & KFD_MEM_VRAM) && !take_vram(gpu, size)) {
+		free(a);
+		return ENOMEM;
+	}
 	*a = (struct vgpu_alloc){ .va = va, .size = size, .gpu = gpu, .flags = flags };
 	a->host = (uint8_t *)(uintptr_t)va;
 	if (flags & KFD_MEM_USERPTR) {
 		a->host = (uint8_t *)(uintptr_t)*offset;
-		elsewhere += (uint64_t)(uintptr_t)a->host != va;
 	} else if (flags & KFD_MEM_DOORBELL) {
 		*offset = (gpu->index + 1) * 8192;
 	} else {
-		a->offset = atomic_fetch_add(&gpu->next_offset, (size + STEP - 1) / STEP * STEP);
+		a->offset = atomic_fetch_add(&gpu->next_offset,
+					     (size + VGPU_STEP - 1) / VGPU_STEP * VGPU_STEP);
 		*offset = a->offset;
 	}
 	if (!add_range(va, size, a)) {
+		if (flags & KFD_MEM_VRAM)
+			gpu->vram_used -= size;
 		free(a);
 		return ENOMEM;
 	}
+	elsewhere += is_elsewhere(a);
 	*handle = (uint64_t)(uintptr_t)a;
 	vgpu_ledger("alloc gpu=%u va=0x%llx bytes=%llu flags=0x%x", gpu->index,
 		    (unsigned long long)va, (unsigned long long)size, flags);
 	return 0;
 }
 
-struct vgpu_alloc *vgpu_alloc_of(uint64_t handle)
+static struct vgpu_alloc *alloc_of(uint64_t handle)
 {
 	struct vgpu_alloc *found = NULL;
 
@@ -130,7 +146,7 @@ struct vgpu_alloc *vgpu_alloc_of(uint64_t handle)
 
 int vgpu_free(uint64_t handle)
 {
-	struct vgpu_alloc *a = vgpu_alloc_of(handle);
+	struct vgpu_alloc *a = alloc_of(handle);
 
 	if (!a)
 		return EINVAL;
@@ -140,17 +156,61 @@ int vgpu_free(uint64_t handle)
 	if (a->flags & (KFD_MEM_VRAM | KFD_MEM_GTT))
 		syscall(SYS_fallocate, a->gpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			a->offset, a->size);
-	if ((a->flags & KFD_MEM_USERPTR) && (uint64_t)(uintptr_t)a->host != a->va)
-		elsewhere--;
+	elsewhere -= is_elsewhere(a);
 	vgpu_ledger("free gpu=%u va=0x%llx bytes=%llu", a->gpu->index, (unsigned long long)a->va,
 		    (unsigned long long)a->size);
 	free(a);
 	return 0;
 }
 
-void vgpu_note_mapping(struct vgpu *gpu, uint64_t va, uint64_t size, bool mapped)
+int vgpu_export(uint64_t handle, struct vgpu_export *ret)
 {
-	(void)gpu;
+	struct vgpu_alloc *a = alloc_of(handle);
+
+	if (!a || !(a->flags & (KFD_MEM_VRAM | KFD_MEM_GTT)))
+		return EINVAL;
+	*ret = (struct vgpu_export){ .pid = (uint32_t)getpid(),
+				     .fd = (uint16_t)a->gpu->fd,
+				     .gpu = (uint16_t)a->gpu->index,
+				     .offset = (uint32_t)(a->offset / VGPU_STEP),
+				     .pages = (uint32_t)((a->size + 4095) / 4096) };
+	return 0;
+}
+
+int vgpu_export_open(const struct vgpu_export *at)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", at->pid, at->fd);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+}
+
+int vgpu_import(const struct vgpu_export *at, uint64_t va, uint64_t *handle)
+{
+	struct vgpu_alloc *a = calloc(1, sizeof(*a));
+	int fd = vgpu_export_open(at);
+	uint64_t size = at->pages * 4096ull;
+	long to = -1;
+
+	if (fd >= 0 && at->gpu < vgpu_ngpus)
+		to = syscall(SYS_mmap, va, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			     at->offset * VGPU_STEP);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (a && to != -1) {
+		*a = (struct vgpu_alloc){ .va = va, .size = size, .gpu = &vgpu_gpus[at->gpu] };
+		a->host = (uint8_t *)(uintptr_t)va;
+	}
+	if (!a || to == -1 || !add_range(va, size, a)) {
+		free(a);
+		return EINVAL;
+	}
+	*handle = (uint64_t)(uintptr_t)a;
+	return 0;
+}
+
+void vgpu_note_mapping(uint64_t va, uint64_t size, bool mapped)
+{
 	if (mapped)
 		add_range(va, size, NULL);
 	else

@@ -23,14 +23,6 @@ enum { PROFILING = 1 << 3 }; /* in the queue's properties */
 enum { BAD_KERNEL = 32 };    /* why a queue stopped: a kernel that the chip cannot run */
 enum { SHORT_WAIT_US = 20, BUSY_ROUNDS = 100 };
 
-struct signal {
-	int64_t kind;
-	_Atomic int64_t value;
-	uint64_t mailbox;
-	uint32_t event, reserved;
-	uint64_t start, end;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, parking */
 static pthread_cond_t unparked = PTHREAD_COND_INITIALIZER, some_parked = PTHREAD_COND_INITIALIZER;
 static struct vgpu_queue *queues;
@@ -244,6 +236,8 @@ static bool run_kernel(struct vgpu_queue *q, const uint8_t *packet, uint64_t *st
 
 	memcpy(d.block, packet + 4, sizeof(d.block));
 	memcpy(d.grid, packet + 12, sizeof(d.grid));
+	memcpy(&d.private_bytes, packet + 24, sizeof(d.private_bytes));
+	memcpy(&d.group_bytes, packet + 28, sizeof(d.group_bytes));
 	vgpu_kernel_name(d.object, name);
 	if (d.kernarg && vgpu_find(d.kernarg, &first, &last) && last - d.kernarg >= sizeof(arg))
 		memcpy(arg, vgpu_host(d.kernarg), sizeof(arg));
@@ -265,11 +259,38 @@ static bool run_kernel(struct vgpu_queue *q, const uint8_t *packet, uint64_t *st
 	vgpu_queue_take(q, vgpu_kernel_ns(&d, name), start, end);
 	vgpu_count(q->gpu, &d, *end - *start);
 	vgpu_ledger("dispatch gpu=%u queue=%u packet=%llu start=%llu end=%llu grid=%u,%u,%u "
-		    "block=%u,%u,%u profiled=%d arg=%016llx%016llx name=%s",
+		    "block=%u,%u,%u private=%u lds=%u profiled=%d arg=%016llx%016llx name=%s",
 		    q->gpu->index, q->id, (unsigned long long)q->seen, (unsigned long long)*start,
 		    (unsigned long long)*end, d.grid[0], d.grid[1], d.grid[2], d.block[0],
-		    d.block[1], d.block[2], is_profiled(q), (unsigned long long)arg[0],
-		    (unsigned long long)arg[1], name);
+		    d.block[1], d.block[2], d.private_bytes, d.group_bytes, is_profiled(q),
+		    (unsigned long long)arg[0], (unsigned long long)arg[1], name);
+	return true;
+}
+
+/* What is not a kernel: waits and commands. False if the queue ends first. */
+static bool run_other(struct vgpu_queue *q, const uint8_t *packet, uint64_t *start, uint64_t *end)
+{
+	unsigned type = packet[0];
+	const char *what = "unknown";
+
+	if (type == BARRIER_AND || type == BARRIER_OR) {
+		what = type == BARRIER_AND ? "and" : "or";
+		if (!wait_signals(q, packet, type == BARRIER_AND))
+			return false;
+	} else if (type == VENDOR && packet[2] == VENDOR_PM4) {
+		what = "commands";
+		vgpu_pm4(q->gpu, word(packet, 8) & ((1ull << 48) - 1),
+			 (uint32_t)(word(packet, 16) & 0xfffff));
+	} else if (type == VENDOR && packet[2] == VENDOR_BARRIER_VALUE) {
+		what = "value";
+		if (!wait_signal(q, word(packet, 8), (int64_t)word(packet, 16),
+				 (int64_t)word(packet, 24),
+				 (unsigned)(word(packet, 32) & 0xffffffff)))
+			return false;
+	}
+	vgpu_queue_take(q, 0, start, end);
+	vgpu_ledger("packet gpu=%u queue=%u packet=%llu end=%llu type=%u kind=%s", q->gpu->index,
+		    q->id, (unsigned long long)q->seen, (unsigned long long)*end, type, what);
 	return true;
 }
 
@@ -278,33 +299,12 @@ static bool aql_step(struct vgpu_queue *q)
 {
 	uint8_t *packet = q->ring + q->seen % (q->ring_size / PACKET) * PACKET;
 	uint64_t start, end, signal;
-	unsigned type = 0;
 
 	if (!has_work(q))
 		return false;
-	start = end = vgpu_now();
-	type = packet[0];
 	signal = word(packet, 56);
-	if (type == DISPATCH) {
-		if (!run_kernel(q, packet, &start, &end))
-			return false;
-	} else if (type == BARRIER_AND || type == BARRIER_OR) {
-		if (!wait_signals(q, packet, type == BARRIER_AND))
-			return false;
-		vgpu_queue_take(q, 0, &start, &end);
-	} else if (type == VENDOR && packet[2] == VENDOR_PM4) {
-		vgpu_pm4(q->gpu, word(packet, 8) & ((1ull << 48) - 1),
-			 (uint32_t)(word(packet, 16) & 0xfffff));
-		vgpu_queue_take(q, 0, &start, &end);
-	} else if (type == VENDOR && packet[2] == VENDOR_BARRIER_VALUE) {
-		if (!wait_signal(q, word(packet, 8), (int64_t)word(packet, 16),
-				 (int64_t)word(packet, 24),
-				 (unsigned)(word(packet, 32) & 0xffffffff)))
-			return false;
-		vgpu_queue_take(q, 0, &start, &end);
-	} else {
-		vgpu_ledger("packet gpu=%u queue=%u type=%u unknown", q->gpu->index, q->id, type);
-	}
+	if (!(packet[0] == DISPATCH ? run_kernel : run_other)(q, packet, &start, &end))
+		return false;
 	__atomic_store_n((uint16_t *)(void *)packet, INVALID, __ATOMIC_RELEASE);
 	q->seen++;
 	atomic_store(q->read, q->seen);

@@ -16,11 +16,6 @@ enum {
 	GCR = 17
 };
 
-struct packet {
-	struct vgpu_queue *q;
-	uint32_t w[16];
-};
-
 static uint32_t word_at(const struct vgpu_queue *q, uint64_t index)
 {
 	uint32_t v;

@@ -31,7 +31,10 @@ struct vgpu {
 
 extern struct vgpu vgpu_gpus[VGPU_MAX_GPUS];
 extern unsigned vgpu_ngpus;
-extern int vgpu_kfd; /* memfd of the doorbell pages; -1: no virtual GPU in this process */
+extern _Atomic bool
+	vgpu_used; /* the runtime has called the driver, here or in the parent before a fork */
+extern bool vgpu_forked; /* the parent has */
+extern int vgpu_kfd;     /* memfd of the doorbell pages; -1: no virtual GPU in this process */
 
 /* The file that a path of the driver means, or the path itself. `room` has PATH_MAX bytes. */
 const char *vgpu_path(const char *path, char *room);
@@ -46,11 +49,17 @@ void vgpu_sleep_until(uint64_t ns);
 
 /* ---- memory.c ---- */
 
-/* What an exported descriptor holds: a part of a GPU's memory, which may be another process's. */
+/*
+ * A part of a GPU's memory for another process; 16 bytes, as much as a handle of the driver has. It is
+ * also what an exported descriptor holds.
+ */
 struct vgpu_export {
-	uint64_t gpu, offset, size;
-	int64_t pid, fd;
+	uint32_t pid;
+	uint16_t fd, gpu;
+	uint32_t offset, pages; /* in units of VGPU_STEP and of 4 KiB */
 };
+
+#define VGPU_STEP (2ull << 20) /* memory is handed out in these steps */
 
 struct vgpu_alloc {
 	uint64_t va, size;
@@ -64,13 +73,17 @@ struct vgpu_alloc {
 int vgpu_alloc(struct vgpu *gpu, uint64_t va, uint64_t size, uint32_t flags, uint64_t *offset,
 	       uint64_t *handle);
 int vgpu_free(uint64_t handle);
-struct vgpu_alloc *vgpu_alloc_of(uint64_t handle); /* NULL if there is none */
-/* Memory that was imported is known by its address too. */
-void vgpu_note_mapping(struct vgpu *gpu, uint64_t va, uint64_t size, bool mapped);
+int vgpu_export(uint64_t handle, struct vgpu_export *ret);
+/* A descriptor of the memory, to close; negative if its process is gone. */
+int vgpu_export_open(const struct vgpu_export *at);
+/* Maps it at an address and gives it a handle of this process. */
+int vgpu_import(const struct vgpu_export *at, uint64_t va, uint64_t *handle);
+/* Memory that was imported with libdrm is known by its address too. */
+void vgpu_note_mapping(uint64_t va, uint64_t size, bool mapped);
 void *vgpu_host(uint64_t va);
 bool vgpu_find(uint64_t va, uint64_t *start, uint64_t *end); /* the allocation around an address */
-extern _Atomic unsigned
-	vgpu_memory_changes; /* grows when memory is freed: names found there are void */
+/* Grows when memory is freed: names found there are void. */
+extern _Atomic unsigned vgpu_memory_changes;
 
 /* ---- kfd.c ---- */
 
@@ -106,8 +119,11 @@ bool vgpu_sdma_step(struct vgpu_queue *q); /* one packet; false if there is none
 struct vgpu_dispatch {
 	uint32_t grid[3];
 	uint16_t block[3];
+	uint32_t private_bytes, group_bytes; /* of one work-item, of one group (LDS) */
 	uint64_t object, kernarg;
 };
+
+uint64_t vgpu_groups(const struct vgpu_dispatch *d);
 
 /* "" if unknown. `room` has VGPU_NAME bytes. */
 enum { VGPU_NAME = 4096 };

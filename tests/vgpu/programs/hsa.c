@@ -2,7 +2,7 @@
  * hsa.c - a program on ROCr alone: it writes the packets itself, with barriers of both kinds, and asks
  * for the times of each dispatch. Prints one JSON line with the times that ROCr gave.
  *
- * usage: hsa [KERNELS]
+ * usage: hsa [KERNELS [PROFILE]]   PROFILE 0: the queue is not profiled, so there are no times
  */
 #include "hsa.h"
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 			      &queue));
 	MUST(hsa_queue_create(gpu, 1024, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
 			      &other));
-	MUST(hsa_amd_profiling_set_profiler_enabled(queue, 1));
+	MUST(hsa_amd_profiling_set_profiler_enabled(queue, (int)number(argc, argv, 2, 1)));
 	MUST(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency));
 	MUST(hsa_amd_memory_pool_allocate(kernarg_pool, n * sizeof(*args), 0, (void **)&args));
 	MUST(hsa_amd_agents_allow_access(1, &gpu, NULL, args));
