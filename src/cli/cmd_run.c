@@ -42,7 +42,7 @@ static const struct rk_opt options[] = {
 	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
 	  AT(input) },
 	{ "tool", 0, "TOOL",
-	  "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys, opencl, cupti",
+	  "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys, rocm, cupti, opencl",
 	  RK_OPT_TEXT, AT(tool), NULL, rk_tool_word },
 	{ "tool-version", 0, "V", "ROCm release of the profiler (default: detected)", RK_OPT_TEXT,
 	  AT(tool_version) },

@@ -246,6 +246,8 @@ static bool judge(const struct rk_look *l, char *out, size_t size)
 		const char *version = best->rocm[0] ? best->rocm : best->version;
 
 		snprintf(tool, sizeof(tool), "%s%s%s", best->name, version[0] ? " " : "", version);
+	} else if (l->rocm) {
+		snprintf(tool, sizeof(tool), "rockit's own collector, without counters,");
 	}
 	if (!gpus[0])
 		return judge_others(l, tool, bad, out, size);

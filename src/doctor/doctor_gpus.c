@@ -1,4 +1,4 @@
-/* doctor_gpus.c - the GPUs and what drives them: AMD, NVIDIA, CUDA, OpenCL. */
+/* doctor_gpus.c - the GPUs, what drives them, and our collectors: AMD, NVIDIA, CUDA, OpenCL. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -553,6 +553,36 @@ static void look_at_cuda(struct rk_look *l)
 	rk_list_release(&f.dirs);
 }
 
+/* ---- our own collector for ROCm ---- */
+
+static void look_at_rocm(struct rk_look *l)
+{
+	const char *file = "librockit-rocm.so", *name;
+	struct rk_bytes path;
+
+	if (!rk_look_count(l, "AMD"))
+		return;
+	rk_bytes_init(&path, PATH_MAX);
+	l->rocm = rk_collector_find(file, &path);
+	name = l->rocm ? rk_bytes_str(&path) : "";
+	l->bad |= path.bad;
+	if (name && strpbrk(name, " :")) {
+		l->rocm = false;
+		rk_look_say(l, "rocm", RK_DOCTOR_WARN, "ROCm collector",
+			    "cannot be loaded: AMD's runtime splits '%s' at spaces and colons",
+			    name);
+		rk_look_advise(l, "install rockit in a place without them");
+	} else if (l->rocm) {
+		rk_look_say(l, "rocm", RK_DOCTOR_INFO, "ROCm collector",
+			    "rockit's own, for --tool rocm and rockit record; proven on a virtual "
+			    "GPU only");
+	} else {
+		rk_look_say(l, "rocm", RK_DOCTOR_INFO, "ROCm collector", "%s is missing", file);
+		rk_look_advise(l, "build rockit again; the build does not need ROCm");
+	}
+	rk_bytes_release(&path);
+}
+
 /* ---- OpenCL ---- */
 
 static void look_at_opencl(struct rk_look *l)
@@ -599,5 +629,6 @@ void rk_look_gpus(struct rk_look *l)
 	look_at_power_levels(l);
 	look_at_nvidia(l);
 	look_at_cuda(l);
+	look_at_rocm(l);
 	look_at_opencl(l);
 }

@@ -42,6 +42,7 @@ struct rk_look {
 	bool nvidia; /* NVIDIA's driver is loaded */
 	int cuda;    /* the release of CUDA that it is for, 13000; 0: not known */
 	bool cupti;  /* CUDA programs can be traced by our own collector */
+	bool rocm;   /* HIP programs can be traced by our own collector */
 	bool bad;    /* out of memory: from then on nothing is added */
 };
 

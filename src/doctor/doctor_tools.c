@@ -201,7 +201,11 @@ static void look_at_installed(struct rk_look *l)
 		rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); "
 				  "rockit can read files without it");
 	} else {
-		rk_look_say(l, "no-profiler", amd ? RK_DOCTOR_BAD : RK_DOCTOR_INFO, "profilers",
+		enum rk_doctor_status status = amd ? RK_DOCTOR_BAD : RK_DOCTOR_INFO;
+
+		if (l->rocm) /* our own collector traces */
+			status = RK_DOCTOR_WARN;
+		rk_look_say(l, "no-profiler", status, "profilers",
 			    "no ROCm profiler found in PATH, $ROCM_PATH, /opt/rocm* or Python "
 			    "packages");
 		rk_look_advise(l,

@@ -372,6 +372,14 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 	return rk_bytes_str(ret) ? 0 : rk_fail_nomem(err);
 }
 
+bool rk_is_snap(const char *folder, size_t len)
+{
+	static const char stem[] = "snap-";
+	size_t n = strlen(stem);
+
+	return len > n && !strncmp(folder, stem, n) && strspn(folder + n, "0123456789") == len - n;
+}
+
 /* Whether a run creates files or folders of that name. */
 static bool is_ours(const char *name)
 {
@@ -393,7 +401,7 @@ static bool is_ours(const char *name)
 		if (!strncmp(name, stem, len) && !strcmp(name + len, ".parquet"))
 			return true;
 	}
-	return rk_rank_of_folder(name) >= 0 ||
+	return rk_rank_of_folder(name) >= 0 || rk_is_snap(name, strlen(name)) ||
 	       strncmp(name, RK_OWN_PREFIX, strlen(RK_OWN_PREFIX)) == 0;
 }
 

@@ -16,6 +16,10 @@
  */
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err);
 
+/* Folders of a run directory with copies of its window: snap-001. */
+#define RK_SNAP_NAME "snap-%03u"
+bool rk_is_snap(const char *folder, size_t len);
+
 /*
  * Creates it and its parents. A directory that is not empty is refused, unless `force` is given and
  * an earlier run created it: then the files of that run are removed, and nothing else. A claim is

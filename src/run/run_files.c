@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
@@ -10,6 +11,8 @@
 #include "io/file.h"
 #include "run/ranks.h"
 #include "run/run.h"
+#include "run/run_dir.h"
+#include "run/run_json.h"
 #include "run/run_ranks.h"
 #include "write/writer.h"
 
@@ -361,7 +364,33 @@ static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip, bool *
 		skip[i] |= !rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
 }
 
-static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_error *err)
+/*
+ * Whether a file is in a copy of a window, in a run directory that is read as a whole: the run itself
+ * has the same records. `dir` is what is being read.
+ */
+static bool is_copy(const char *path, const char *dir)
+{
+	size_t at = strlen(dir);
+
+	while (path[at]) {
+		size_t from = at + strspn(path + at, "/"), len = strcspn(path + from, "/");
+		char *record;
+		bool copy;
+
+		at = from + len;
+		if (!path[at] || !rk_is_snap(path + from, len))
+			continue;
+		record = rk_strf("%.*s" RK_RUN_JSON, (int)from, path);
+		copy = record && access(record, F_OK) == 0;
+		rk_free(record);
+		if (copy)
+			return true;
+	}
+	return false;
+}
+
+static int look_at_all(struct rk_run *run, const char *dir, const struct rk_walk *w,
+		       struct rk_error *err)
 {
 	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip)), above;
 	int rc = 0;
@@ -371,7 +400,9 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 	for (size_t i = 0; i < w->n; i++) {
 		size_t len = strlen(w->paths[i]);
 
-		if (rk_text_ends(w->paths[i], len, "/run.json")) {
+		if (is_copy(w->paths[i], dir)) {
+			skip[i] = true;
+		} else if (rk_text_ends(w->paths[i], len, "/run.json")) {
 			skip[i] = true;
 			rc = rk_records_add(run, w->paths[i], err);
 			if (rc < 0)
@@ -437,7 +468,7 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	}
 	rc = rk_walk_dir(dir, &w, err);
 	if (rc == 0)
-		rc = look_at_all(run, &w, err);
+		rc = look_at_all(run, dir, &w, err);
 	rk_walk_release(&w);
 	if (rc < 0)
 		return rc;

@@ -33,6 +33,14 @@ static char separator_of(const char *name)
 	return 0;
 }
 
+/* Of several HSA tools the first is nearest to the hardware, and its times are right. */
+static char *joined(const char *name, const char *old, char separator, const char *value)
+{
+	if (!strcmp(name, "HSA_TOOLS_LIB"))
+		return rk_strf("%s%c%s", value, separator, old);
+	return rk_strf("%s%c%s", old, separator, value);
+}
+
 /*
  * A variable of an earlier profiler, ROCPROF_*, that would leak into this one. Profilers only read
  * ROCPROF_TMPDIR: it is the user's.
@@ -56,12 +64,12 @@ void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *r
 		separator = separator_of(name);
 		old = rk_list_value(ret, name);
 		if (old && old[0] && separator) {
-			char *joined = rk_strf("%s%c%s", old, separator, value);
+			char *both = joined(name, old, separator, value);
 
-			if (joined)
-				rk_list_set(ret, name, joined);
-			ret->bad = ret->bad || !joined;
-			rk_free(joined);
+			if (both)
+				rk_list_set(ret, name, both);
+			ret->bad = ret->bad || !both;
+			rk_free(both);
 		} else if (!old || separator || !strncmp(name, "ROCKIT_", 7)) {
 			rk_list_set(ret, name, value);
 		}
@@ -509,7 +517,8 @@ static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, st
 		bool asked;
 		unsigned bit;
 	} asks[] = {
-		{ p->want.counters[0], RK_ASK_COUNTERS },
+		/* those of a preset that a collector does not have are a note */
+		{ p->want.counters[0] && (opt->counters || !p->tool->library), RK_ASK_COUNTERS },
 		{ p->want.pc_wanted, RK_ASK_PC },
 		{ opt->attach_pid, RK_ASK_ATTACH },
 		{ opt->thread_trace, RK_ASK_ATT },
@@ -528,7 +537,7 @@ static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, st
 	else if (opt->replay && strcmp(opt->replay, "application") != 0)
 		return rk_fail(err, RK_E_USAGE, "unknown replay '%s'; known: kernel, application",
 			       opt->replay);
-	if (p->asks & ~known && !p->tool->check)
+	if (p->asks & ~known && (!p->tool->check || p->tool->library))
 		return rk_fail(err, RK_E_USAGE,
 			       "%s has no --attach, --att, --spm, --replay kernel, --delay, "
 			       "--duration or --range; use --tool rocprofv3",

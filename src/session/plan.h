@@ -96,8 +96,8 @@ bool rk_attach_has_torch(const struct rk_plan *p);
 
 /*
  * Sets `set` over `base`, into *ret. ROCPROF_* of `base`, from an earlier profiler, are left out,
- * except ROCPROF_TMPDIR. Lists
- * of libraries and paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to. ROCKIT_* are replaced.
+ * except ROCPROF_TMPDIR. Lists of libraries and paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended
+ * to, but HSA_TOOLS_LIB is put in front. ROCKIT_* are replaced.
  * Any other variable of `base` keeps its value.
  */
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret);

@@ -382,10 +382,20 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 	return keep(&p->tool_version, text, err);
 }
 
-/* Whether this machine has the GPUs that a collector needs. */
+/*
+ * Whether this machine has the GPUs that a collector needs. An AMD GPU without a gfx target beside
+ * NVIDIA's driver only drives the screen.
+ */
 static bool has_gpu(const struct rk_plan *p, const struct rk_tool_ops *t)
 {
-	return t->gpu != RK_TOOL_NVIDIA_GPU || p->cuda;
+	switch (t->gpu) {
+	case RK_TOOL_NVIDIA_GPU:
+		return p->cuda;
+	case RK_TOOL_AMD_GPU:
+		return p->amd && (!p->arch_assumed || !p->cuda);
+	default:
+		return true;
+	}
 }
 
 /* The first one found among AMD's profilers, or among our own collectors. */
@@ -401,8 +411,7 @@ static const struct rk_tool_ops *choose_among(bool library, const struct rk_plan
 
 /*
  * With an AMD GPU (or --arch) AMD's profilers come first. Without one, our own collectors do, the
- * one for the GPU before OpenCL, which works everywhere. An AMD GPU without a gfx target beside
- * NVIDIA's driver only drives the screen.
+ * one for the GPU before OpenCL, which works everywhere.
  */
 static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
 					const struct rk_tools_found *found, struct rk_bytes *path)
@@ -425,6 +434,7 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 {
 	static const char *const gpus[] = {
 		[RK_TOOL_NVIDIA_GPU] = "NVIDIA GPU with NVIDIA's driver",
+		[RK_TOOL_AMD_GPU] = "AMD GPU",
 	};
 	bool there;
 	int rc;
@@ -433,8 +443,9 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	if (!p->tool)
 		return tool_missing("a profiler", found, err);
 	there = find_tool(p->tool, found, path);
-	/* With only GPUs of that kind, everybody expects their own collector. */
-	if (is_auto(opt->tool) && p->tool->library && !(p->tool->gpu && p->arch_assumed))
+	/* With NVIDIA's GPUs alone everybody expects their own collector. */
+	if (is_auto(opt->tool) && p->tool->library &&
+	    !(p->tool->gpu == RK_TOOL_NVIDIA_GPU && p->arch_assumed))
 		rk_list_addf(&p->notes, "%s; tracing %s (see 'rockit doctor')",
 			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
 							  "no AMD profiler found",

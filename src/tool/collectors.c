@@ -4,8 +4,10 @@
  *
  * OpenCL: a layer that the loader puts between the program and every OpenCL runtime, on any device.
  * CUDA: a library that NVIDIA's driver loads and that gets its records from CUPTI.
+ * ROCm: a library that AMD's HSA runtime loads, below HIP and OpenCL.
  */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -90,6 +92,30 @@ static void put_value(struct rk_bytes *b, const char *s)
 	}
 }
 
+/* The settings that all collectors have. --tool-args come first: the first of a name counts. */
+static void begin_settings(struct rk_bytes *b, const struct rk_want *want)
+{
+	rk_bytes_init(b, 1 << 16);
+	rk_bytes_puts(b, "dir=");
+	put_value(b, want->dir);
+	for (size_t i = 0; want->extra && i < want->extra->n; i++)
+		rk_bytes_printf(b, ",%s", want->extra->v[i]);
+	if (want->window_bytes)
+		rk_bytes_printf(b, ",window=1,limit=%" PRIu64, want->window_bytes);
+	if (want->switched)
+		rk_bytes_puts(b, ",switch=1");
+	if (want->asleep)
+		rk_bytes_puts(b, ",asleep=1");
+	if (want->range) {
+		rk_bytes_puts(b, ",range=");
+		put_value(b, want->range);
+	}
+	if (want->every_of)
+		rk_bytes_printf(b, ",every=%" PRIu64 ":%" PRIu64, want->every_on, want->every_of);
+	if (want->sample)
+		rk_bytes_printf(b, ",sample=%" PRIu64, want->sample);
+}
+
 /* The finished settings, which are released. */
 static void put_settings(struct rk_bytes *b, struct rk_tool_command *c)
 {
@@ -99,7 +125,34 @@ static void put_settings(struct rk_bytes *b, struct rk_tool_command *c)
 	rk_bytes_release(b);
 }
 
-enum { CALLS = RK_TRACE_HIP | RK_TRACE_HSA }; /* both: every call is wanted */
+enum {
+	CALLS = RK_TRACE_HIP | RK_TRACE_HSA, /* both: every call is wanted */
+	/* what the recorder does for every collector; counters and PC samples become notes */
+	ALL_CAN = RK_ASK_COUNTERS | RK_ASK_PC | RK_ASK_WINDOW | RK_ASK_DELAY | RK_ASK_DURATION |
+		  RK_ASK_EVERY | RK_ASK_SAMPLE,
+};
+
+/* Refuses what is not in `can`. */
+static int check_asks(const char *tool, unsigned asks, unsigned can, struct rk_error *err)
+{
+	static const struct {
+		unsigned bit;
+		const char *option;
+	} options[] = {
+		{ RK_ASK_ATTACH, "--attach" },
+		{ RK_ASK_ATT, "--att" },
+		{ RK_ASK_SPM, "--spm" },
+		{ RK_ASK_REPLAY, "--replay kernel" },
+		{ RK_ASK_COUNTERS, "counters (-c, -i)" },
+		{ RK_ASK_RANGE, "--range" },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (asks & ~can & options[i].bit)
+			return rk_fail(err, RK_E_USAGE, "the collector %s has no %s", tool,
+				       options[i].option);
+	return 0;
+}
 
 /* ---- OpenCL ---- */
 
@@ -120,14 +173,10 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 	rk_list_append(&ret->argv, want->app);
 	rk_list_set(&ret->env, "OPENCL_LAYERS", path);
 
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_puts(&b, "dir=");
-	put_value(&b, want->dir);
+	begin_settings(&b, want);
 	/* a recorded call costs as much as a launch: only if all calls are wanted */
 	if ((want->traces & CALLS) == CALLS)
 		rk_bytes_puts(&b, ",api=1");
-	for (size_t i = 0; want->extra && i < want->extra->n; i++)
-		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
 	put_settings(&b, ret);
 
 	ret->delivers = want->traces & OPENCL_HAS;
@@ -143,6 +192,16 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 	return rk_tool_end(ret, err);
 }
 
+static int opencl_check(struct rk_version v, unsigned asks, struct rk_error *err)
+{
+	(void)v;
+	if (asks & RK_ASK_RANGE)
+		return rk_fail(err, RK_E_USAGE,
+			       "OpenCL has no ranges that a program names, so the collector opencl "
+			       "has no --range");
+	return check_asks("opencl", asks, ALL_CAN, err);
+}
+
 static const char *const opencl_programs[] = { "librockit-opencl.so", NULL };
 
 const struct rk_tool_ops rk_tool_opencl = {
@@ -154,6 +213,7 @@ const struct rk_tool_ops rk_tool_opencl = {
 	.lightest = OPENCL_HAS,
 	.not_loaded = "the program made no OpenCL call, or its OpenCL loader does not support "
 		      "layers",
+	.check = opencl_check,
 	.command = opencl_command,
 };
 
@@ -217,17 +277,13 @@ static int cupti_command(const char *path, struct rk_version v, const struct rk_
 	(void)v;
 	rk_list_append(&ret->argv, want->app);
 	rk_list_set(&ret->env, "CUDA_INJECTION64_PATH", path);
-	if (want->traces & RK_TRACE_MARKER)
+	if (want->traces & RK_TRACE_MARKER || want->range)
 		rk_list_set(&ret->env, "NVTX_INJECTION64_PATH", path);
 	ret->counters = rk_tool_wants_counters(want);
 	for (size_t i = 0; ret->counters && i < want->counters->n; i++)
 		choose_metrics(want->counters->v[i], &ret->instead);
 
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_puts(&b, "dir=");
-	put_value(&b, want->dir);
-	for (size_t i = 0; want->extra && i < want->extra->n; i++) /* the first of a name counts */
-		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
+	begin_settings(&b, want);
 	for (size_t i = 0; i < ret->instead.n; i++)
 		rk_bytes_printf(&b, "%s%s", i ? "+" : ",counters=", ret->instead.v[i]);
 	rk_bytes_printf(&b, ",flush=%d", FLUSH_MS);
@@ -257,6 +313,12 @@ static int cupti_command(const char *path, struct rk_version v, const struct rk_
 	return rk_tool_end(ret, err);
 }
 
+static int cupti_check(struct rk_version v, unsigned asks, struct rk_error *err)
+{
+	(void)v;
+	return check_asks("cupti", asks, ALL_CAN | RK_ASK_RANGE, err);
+}
+
 static const char *const cupti_programs[] = { "librockit-cupti.so", NULL };
 
 const struct rk_tool_ops rk_tool_cupti = {
@@ -271,5 +333,80 @@ const struct rk_tool_ops rk_tool_cupti = {
 	/* CUPTI keeps records until it is flushed, and does not report how many */
 	.lost_at_end = "a process did not exit normally: records that CUPTI had not delivered are "
 		       "lost (see --tool-args flush=MS)",
+	.check = cupti_check,
 	.command = cupti_command,
+};
+
+/* ---- ROCm ---- */
+
+enum {
+	ROCM_HAS = RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER |
+		   RK_TRACE_RCCL | RK_TRACE_ALLOC,
+	/* libraries that offer no callback: their functions are replaced by ours */
+	ROCM_PRELOAD = RK_TRACE_MARKER | RK_TRACE_RCCL,
+};
+
+static int rocm_command(const char *path, struct rk_version v, const struct rk_want *want,
+			struct rk_tool_command *ret, struct rk_error *err)
+{
+	struct rk_bytes b;
+
+	(void)v;
+	if (strpbrk(path, " :"))
+		return rk_fail(err, RK_E_USAGE,
+			       "the ROCm collector cannot be loaded from a path with a space or a "
+			       "colon, '%s': install rockit in another place",
+			       path);
+	rk_list_append(&ret->argv, want->app);
+	rk_list_set(&ret->env, "HSA_TOOLS_LIB", path);
+	if (want->traces & ROCM_PRELOAD || want->range)
+		rk_list_set(&ret->env, "LD_PRELOAD", path);
+
+	begin_settings(&b, want);
+	rk_bytes_printf(&b, ",api=%s", want->traces & RK_TRACE_HIP ? "1" : "launches");
+	if (want->traces & RK_TRACE_ALLOC)
+		rk_bytes_puts(&b, ",alloc=1");
+	put_settings(&b, ret);
+
+	ret->delivers = want->traces & ROCM_HAS;
+	rk_tool_no_traces(ret, want->traces & RK_TRACE_HSA,
+			  "HIP calls are recorded, calls of HSA itself are not");
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)(ROCM_HAS | RK_TRACE_HSA),
+			  "not supported by the ROCm collector");
+	if (rk_tool_wants_counters(want))
+		rk_list_add(&ret->notes,
+			    "no counters: the ROCm collector has none; rocprofv3 does");
+	if (want->pc)
+		rk_list_add(&ret->notes, "no PC sampling: the ROCm collector does not support it");
+	if (want->kernel_regex)
+		rk_list_add(&ret->notes, "all kernels are recorded: the filter is only for "
+					 "counters");
+	return rk_tool_end(ret, err);
+}
+
+static int rocm_check(struct rk_version v, unsigned asks, struct rk_error *err)
+{
+	(void)v;
+	if (asks & RK_ASK_COUNTERS)
+		return rk_fail(err, RK_E_USAGE,
+			       "the ROCm collector has no counters: leave out -c and -i, or use "
+			       "--tool rocprofv3");
+	return check_asks("rocm", asks, ALL_CAN | RK_ASK_RANGE, err);
+}
+
+static const char *const rocm_programs[] = { "librockit-rocm.so", NULL };
+
+const struct rk_tool_ops rk_tool_rocm = {
+	.name = "rocm",
+	.programs = rocm_programs,
+	.one_run = true,
+	.library = true,
+	.gpu = RK_TOOL_AMD_GPU,
+	.api = "HIP and HSA",
+	/* without preloading anything; markers of libroctx64 come anyway */
+	.lightest = RK_TRACE_KERNEL | RK_TRACE_MEMCPY,
+	.not_loaded = "the program made no HIP or HSA call, or another profiler has taken its "
+		      "place in AMD's runtime (HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 lets both in)",
+	.check = rocm_check,
+	.command = rocm_command,
 };

@@ -148,6 +148,10 @@ static const struct rule {
 
 static int check(struct rk_version v, unsigned asks, struct rk_error *err)
 {
+	if (asks & (RK_ASK_WINDOW | RK_ASK_EVERY | RK_ASK_SAMPLE))
+		return rk_fail(err, RK_E_USAGE,
+			       "rocprofv3 has no --window, --every or --sample; rockit's own "
+			       "collectors do (--tool rocm, cupti or opencl)");
 	for (size_t i = 0; i < sizeof(asks_known) / sizeof(asks_known[0]); i++) {
 		const struct ask *a = &asks_known[i];
 

@@ -51,7 +51,10 @@ enum rk_ask {
 	RK_ASK_REPLAY = 1u << 5, /* kernels are repeated for counters */
 	RK_ASK_DELAY = 1u << 6,
 	RK_ASK_DURATION = 1u << 7,
-	RK_ASK_RANGE = 1u << 8, /* only in ranges of one name */
+	RK_ASK_RANGE = 1u << 8,   /* only in ranges of one name */
+	RK_ASK_WINDOW = 1u << 9,  /* only the newest records are kept */
+	RK_ASK_EVERY = 1u << 10,  /* N seconds of every M, or N ranges of every M */
+	RK_ASK_SAMPLE = 1u << 11, /* only some of the calls */
 };
 
 struct rk_pc_sampling {
@@ -87,6 +90,11 @@ struct rk_want {
 	bool thread_trace;
 	const char *range;         /* only in ROCTx ranges of this name; NULL: always */
 	const char *range_library; /* the collector that switches recording on and off */
+	/* ---- for our own collectors ---- */
+	uint64_t window_bytes; /* keep the newest records in a file of this size; 0: keep all */
+	bool switched, asleep; /* rockit starts and stops recording; it begins stopped */
+	uint64_t every_on, every_of; /* of so many ranges, the first ones; 0: all */
+	uint64_t sample;             /* one call of so many; 0: all */
 };
 
 /* A file that must exist before the command runs. */
@@ -111,6 +119,7 @@ void rk_tool_command_release(struct rk_tool_command *c);
 enum rk_tool_gpu {
 	RK_TOOL_ANY_GPU,
 	RK_TOOL_NVIDIA_GPU, /* with NVIDIA's driver */
+	RK_TOOL_AMD_GPU,
 };
 
 struct rk_tool_ops {

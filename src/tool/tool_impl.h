@@ -5,7 +5,7 @@
 #include "tool/tool.h"
 
 extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_rocprof,
-	rk_tool_rocprof_compute, rk_tool_rocprof_sys, rk_tool_opencl, rk_tool_cupti;
+	rk_tool_rocprof_compute, rk_tool_rocprof_sys, rk_tool_opencl, rk_tool_cupti, rk_tool_rocm;
 
 bool rk_tool_wants_counters(const struct rk_want *want);
 bool rk_tool_arch_is(const struct rk_want *want, const char *prefix); /* "gfx94": gfx940.. */

@@ -17,8 +17,9 @@ enum { MAX_FILE = 1 << 20 };
  * are for systems without an AMD profiler, OpenCL for those without a collector for their GPU.
  */
 const struct rk_tool_ops *const rk_tools[] = {
-	&rk_tool_rocprofv3,   &rk_tool_rocprofv2, &rk_tool_rocprof, &rk_tool_rocprof_compute,
-	&rk_tool_rocprof_sys, &rk_tool_cupti,     &rk_tool_opencl,  NULL,
+	&rk_tool_rocprofv3,       &rk_tool_rocprofv2,   &rk_tool_rocprof,
+	&rk_tool_rocprof_compute, &rk_tool_rocprof_sys, &rk_tool_rocm,
+	&rk_tool_cupti,           &rk_tool_opencl,      NULL,
 };
 
 const struct rk_tool_ops *rk_tool_find(const char *name)

@@ -219,6 +219,26 @@ TEST(devices_of_a_group_of_the_session_can_be_used)
 	CHECK_STR(check_of(d, "driver")->text, "amdgpu 6.12.12 is loaded");
 	CHECK_STR(status_of(d, "no-profiler"), "bad");
 	CHECK(holds(d->verdict, "not ready: no ROCm profiler"));
+	CHECK_STR(check_of(d, "rocm")->text, "librockit-rocm.so is missing");
+	end(&p);
+}
+
+TEST(an_own_collector_is_enough_to_be_ready_and_its_proof_is_named)
+{
+	struct patient p;
+	const struct rk_doctor *d;
+	char gid[32];
+
+	begin(&p);
+	mi300x(&p, 2);
+	put(&p, "librockit-rocm.so", "");
+	snprintf(gid, sizeof(gid), "%u", (unsigned)getegid());
+	user(&p, gid, "alice");
+	d = examine(&p);
+	CHECK_STR(status_of(d, "rocm"), "info");
+	CHECK(holds(check_of(d, "rocm")->text, "proven on a virtual GPU only"));
+	CHECK_STR(status_of(d, "no-profiler"), "warn");
+	CHECK(holds(d->verdict, "ready: rockit run uses rockit's own collector"));
 	end(&p);
 }
 

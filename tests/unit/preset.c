@@ -75,7 +75,7 @@ TEST(every_name_of_the_documentation_is_a_preset_that_says_what_it_is)
 		CHECK(p->description[0] && p->use_case[0] && p->overhead[0]);
 		CHECK(traces_of(p) & RK_TRACE_KERNEL);
 		CHECK(has(p->traces, "kernel"));
-		CHECK_U64(count(p->delivers), 7);
+		CHECK_U64(count(p->delivers), 8);
 		CHECK(!p->ignored[0] && !p->tool_args[0] && !p->slurm[0] && !p->launcher[0]);
 		rk_preset_free(p);
 	}

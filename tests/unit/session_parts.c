@@ -288,16 +288,24 @@ TEST(launchers_in_the_command_are_recognised)
 
 TEST(lists_are_appended_to_and_other_variables_are_kept)
 {
-	char *base[] = { "LD_PRELOAD=/a.so", "NCCL_DEBUG=WARN", "ROCPROF_OUTPUT_PATH=/old",
-			 "ROCPROFSYS_X=1",   "EMPTY=",          NULL };
+	char *base[] = { "LD_PRELOAD=/a.so",
+			 "NCCL_DEBUG=WARN",
+			 "ROCPROF_OUTPUT_PATH=/old",
+			 "ROCPROFSYS_X=1",
+			 "EMPTY=",
+			 "HSA_TOOLS_LIB=/a.so /b.so",
+			 NULL };
 	struct rk_list set = { 0 }, env = { 0 }, kept = { 0 };
 
 	rk_list_add(&set, "LD_PRELOAD=/b.so");
 	rk_list_add(&set, "NCCL_DEBUG=INFO");
 	rk_list_add(&set, "NEW=x=y");
+	rk_list_add(&set, "HSA_TOOLS_LIB=/c.so");
 	rk_env_make(base, &set, &env);
 	rk_env_kept(base, &set, &kept);
 	CHECK_STR(rk_list_value(&env, "LD_PRELOAD"), "/a.so:/b.so");
+	/* of several HSA tools the first has the right times */
+	CHECK_STR(rk_list_value(&env, "HSA_TOOLS_LIB"), "/c.so /a.so /b.so");
 	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "WARN");
 	CHECK_STR(rk_list_value(&env, "NEW"), "x=y");
 	CHECK_STR(rk_list_value(&env, "ROCPROFSYS_X"), "1");

@@ -241,7 +241,7 @@ TEST(a_collector_is_configured_by_the_environment_alone)
 	w.want.dir = "/out";
 	rk_list_add(&w.extra, "limit=4G");
 	wish_told(&w, "opencl", "");
-	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,api=1,limit=4G");
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,limit=4G,api=1");
 	wish_close(&w);
 }
 
@@ -267,6 +267,80 @@ TEST(cupti_is_configured_by_the_environment_too)
 	CHECK_U64(w.cmd.delivers,
 		  RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_ALLOC);
 	wish_close(&w);
+}
+
+TEST(the_rocm_collector_is_loaded_by_the_hsa_runtime)
+{
+	struct wish w;
+
+	wish_open(&w, RK_TRACE_KERNEL | RK_TRACE_MEMCPY);
+	w.want.dir = "/out";
+	CHECK_STR(wish_told(&w, "rocm", ""), "./app -n 4 2");
+	CHECK_STR(rk_list_value(&w.cmd.env, "HSA_TOOLS_LIB"), "rocm");
+	CHECK(!rk_list_value(&w.cmd.env, "LD_PRELOAD"));
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,api=launches");
+	CHECK_STR(wish_notes(&w), "");
+	/* what has no callback is replaced by a preloaded library */
+	w.want.traces = RK_TRACE_SYS;
+	wish_told(&w, "rocm", "");
+	CHECK_STR(rk_list_value(&w.cmd.env, "LD_PRELOAD"), "rocm");
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,api=1,alloc=1");
+	CHECK_U64(w.cmd.delivers, RK_TRACE_SYS & ~(unsigned)(RK_TRACE_HSA | RK_TRACE_SCRATCH));
+	CHECK(strstr(wish_notes(&w), "no hsa trace") != NULL);
+	CHECK(strstr(wish_notes(&w), "no scratch trace") != NULL);
+	/* the runtime splits its list of libraries at spaces */
+	rk_tool_command_release(&w.cmd);
+	CHECK(rk_tool_find("rocm")->command("/a b/librockit-rocm.so", (struct rk_version){ 0 },
+					    &w.want, &w.cmd, &w.err) == RK_E_USAGE);
+	CHECK(strstr(w.err.message, "'/a b/librockit-rocm.so'") != NULL);
+	wish_close(&w);
+}
+
+TEST(what_a_collector_is_told_of_a_window)
+{
+	static const char *const all[] = { "rocm", "cupti", "opencl" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct wish w;
+
+		wish_open(&w, RK_TRACE_KERNEL);
+		w.want.dir = "/out";
+		w.want.window_bytes = 64 << 20;
+		w.want.switched = w.want.asleep = true;
+		w.want.range = "step, 1";
+		w.want.every_on = 2;
+		w.want.every_of = 50;
+		w.want.sample = 100;
+		wish_told(&w, all[i], "");
+		CHECK(strstr(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"),
+			     "dir=/out,window=1,limit=67108864,switch=1,asleep=1,"
+			     "range=step%2C%201,every=2:50,sample=100") != NULL);
+		wish_close(&w);
+	}
+}
+
+static const char *refused(const char *tool, unsigned asks)
+{
+	static struct rk_error err;
+	const struct rk_version any = { 0 };
+
+	err = (struct rk_error){ 0 };
+	return rk_tool_find(tool)->check(any, asks, &err) == RK_E_USAGE ? err.message : "";
+}
+
+TEST(a_tool_refuses_what_it_cannot_honour)
+{
+	const unsigned window = RK_ASK_WINDOW | RK_ASK_DELAY | RK_ASK_DURATION | RK_ASK_EVERY |
+				RK_ASK_SAMPLE;
+
+	CHECK_STR(refused("rocm", window | RK_ASK_RANGE), "");
+	CHECK_STR(refused("cupti", window | RK_ASK_RANGE | RK_ASK_COUNTERS), "");
+	CHECK_STR(refused("opencl", window), "");
+	CHECK(strstr(refused("opencl", RK_ASK_RANGE), "has no --range") != NULL);
+	CHECK(strstr(refused("rocm", RK_ASK_COUNTERS), "no counters") != NULL);
+	CHECK_STR(refused("rocm", RK_ASK_ATT), "the collector rocm has no --att");
+	CHECK_STR(refused("cupti", RK_ASK_ATTACH), "the collector cupti has no --attach");
+	CHECK(strstr(refused("rocprofv3", RK_ASK_WINDOW), "has no --window") != NULL);
 }
 
 TEST(words_of_traces_are_read)
