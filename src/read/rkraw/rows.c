@@ -208,7 +208,7 @@ static void set_times(struct raw_rows *r, struct operation *op, int64_t start, i
 {
 	if (on_host)
 		op->clock = NULL;
-	else if (!op->clock)
+	else if (!op->clock && op->queue_def)
 		rk_oddities_count(
 			r->odd, "uncalibrated-clock", 0, 1,
 			"times of a device whose clock was not calibrated against the host clock");
@@ -287,7 +287,9 @@ static void put_kernel(struct raw_rows *r, const struct raw_launch *l, int64_t d
 	int64_t stream = number_of(op->queue_def, 1), queue = stream;
 	int64_t context = known_of(op->queue_def, 3);
 
-	if (is_gone(r, l->old, function ? rk_raw_name(r->names, function[0], RK_RAW_STRING) : NULL))
+	if (is_gone(r, l->old,
+		    function ? rk_raw_name(r->names, function[0], RK_RAW_STRING) : NULL) ||
+	    is_gone(r, l->old && l->queue, op->queue_def))
 		return;
 	if (!function)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
