@@ -3,9 +3,14 @@
  *
  * The layer is between the application and the runtime: calls are forwarded to `rk_ocl.target`.
  * Every command the application enqueues gets an event, the application's or one of ours, which we
- * keep in a list of its queue; when the command has ended, we read its four times from the event
- * and write them to the flight recorder. This happens where the application waits anyway (clFinish
- * and similar calls), and on our own thread for applications that never wait.
+ * keep in a list of its queue; when the command has ended, we read its times from the event and
+ * write them to the flight recorder. This happens where the application waits anyway (clFinish and
+ * similar calls), and on our own thread for applications that never wait. A kernel is in the file
+ * before the call that launched it returns; only its times come later.
+ *
+ * While recording is switched off (rk_rec_awake()), commands are passed on as they are. Profiling of
+ * queues stays on: it can only be chosen when a queue is created. With the setting kernels=0, queues
+ * that are created while recording is off have none; their kernels are recorded without times.
  *
  * Everything here may be called from any thread. Handling a command takes no lock and allocates
  * nothing: tables have a fixed size, and commands that do not fit are counted as lost.
@@ -40,10 +45,10 @@
 /* Set once, before the first call. */
 struct rk_ocl {
 	cl_icd_dispatch target;
-	cl_icd_dispatch inner; /* the target with our wrappers, below those of ocl_layer.c */
-	bool api;              /* record every call */
-	bool count_only;       /* for measurements: track commands but record none */
-	bool alone;            /* for measurements: the application's threads do all the work */
+	cl_icd_dispatch inner;  /* the target with our wrappers, below those of ocl_layer.c */
+	bool api;               /* record calls */
+	bool alone;             /* for measurements: the application's threads do all the work */
+	bool queues_from_start; /* queues get profiling even while recording is off */
 };
 extern struct rk_ocl rk_ocl;
 
@@ -104,15 +109,17 @@ struct rk_ocl_command {
 	cl_event own;
 	cl_event *asked;   /* where the application wants its event, or NULL */
 	cl_event *event;   /* pointer to pass to the runtime */
-	int64_t before_ns; /* 0: do not sample the clock */
+	int64_t before_ns; /* host time before the call */
+	bool sampled;      /* the device's clock is compared with the host's */
 	bool missed;       /* its queue did not fit in the table: counts as lost */
 };
 
 /* What the command does. Set at the end, because we only inspect successful calls. */
 struct rk_ocl_what {
 	enum rk_ocl_kind kind;
-	uint32_t id;        /* shape or string id of the recorder */
-	uint32_t direction; /* for copies */
+	uint32_t shape;     /* of a kernel: id of the recorder */
+	const char *name;   /* of a marker */
+	uint32_t direction; /* of a copy */
 	uint64_t bytes;
 };
 
@@ -136,15 +143,17 @@ void rk_ocl_harvest_queues(void); /* everything in all queues */
 bool rk_ocl_harvest_piece(void);
 /* Do we hold a reference to the event now? */
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event);
-bool rk_ocl_under_way(void); /* is there, or will there soon be, anything to harvest? */
+bool rk_ocl_under_way(void); /* is there anything to harvest? */
 bool rk_ocl_pending_init(void);
 void rk_ocl_pending_forked(void);
 
 /* ---- queues (ocl_queue.c) ---- */
 
 struct rk_ocl_queue {
-	_Atomic uint32_t id; /* recorder id; 0: its commands are not recorded */
-	_Atomic bool listed; /* it is in the list that rk_ocl_queue_each() visits */
+	/* recorder id, with its epoch in the upper half; 0: its commands are not recorded */
+	_Atomic uint64_t id;
+	_Atomic uint32_t number, flags; /* what the recorder knows it by */
+	_Atomic bool listed;            /* it is in the list that rk_ocl_queue_each() visits */
 	_Atomic(struct rk_ocl_device *) device;
 	_Atomic cl_command_queue_properties asked; /* as seen by the application */
 	_Atomic bool profiled;                     /* the runtime records times */
@@ -163,6 +172,7 @@ struct rk_ocl_queue {
 
 /* NULL for queues that we do not record. */
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle);
+uint32_t rk_ocl_queue_id(struct rk_ocl_queue *q); /* valid in this epoch of the recorder; or 0 */
 /* Calls f for each queue that was created. */
 void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user);
 void rk_ocl_queue_wrap(cl_icd_dispatch *d);
@@ -185,6 +195,7 @@ void rk_ocl_api_note(uint64_t correlation);
 
 /* The thread that records for applications that never wait (ocl_layer.c). */
 void rk_ocl_helper_start(void);
+void rk_ocl_helper_wake(void); /* cheap, unless it sleeps for want of work */
 
 #define RK_OCL_STRING(text) rk_rec_string((text), sizeof(text) - 1)
 

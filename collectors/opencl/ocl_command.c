@@ -17,7 +17,8 @@ static cl_int CL_API_CALL ndrange(cl_command_queue queue, cl_kernel kernel, cl_u
 	rc = rk_ocl.target.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, nwait,
 						  wait, c.event);
 	if (rc == CL_SUCCESS && c.queue)
-		what.id = rk_ocl_kernel_shape(kernel, c.queue, queue, dims, offset, global, local);
+		what.shape =
+			rk_ocl_kernel_shape(kernel, c.queue, queue, dims, offset, global, local);
 	return rk_ocl_end(&c, rc, &what);
 }
 
@@ -32,7 +33,7 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 	rk_ocl_begin(&c, queue, event);
 	rc = rk_ocl.target.clEnqueueTask(queue, kernel, nwait, wait, c.event);
 	if (rc == CL_SUCCESS && c.queue)
-		what.id = rk_ocl_kernel_shape(kernel, c.queue, queue, 1, NULL, &one, &one);
+		what.shape = rk_ocl_kernel_shape(kernel, c.queue, queue, 1, NULL, &one, &one);
 	return rk_ocl_end(&c, rc, &what);
 }
 
@@ -57,23 +58,20 @@ static cl_int CL_API_CALL native(cl_command_queue queue, void(CL_CALLBACK *f)(vo
 	if (rc == CL_SUCCESS && c.queue) {
 		function.name = RK_OCL_STRING("<native kernel>");
 		shape.function = rk_rec_function(&function);
-		what.id = rk_rec_shape(&shape);
+		what.shape = rk_rec_shape(&shape);
 	}
 	return rk_ocl_end(&c, rc, &what);
 }
 
 /* ---- markers and barriers ---- */
 
-static cl_int end_sync(struct rk_ocl_command *c, cl_int rc, const char *name, size_t len)
+/* `name` must stay: it is looked up when the command has ended. */
+static cl_int end_sync(struct rk_ocl_command *c, cl_int rc, const char *name)
 {
-	struct rk_ocl_what what = { .kind = RK_OCL_SYNC };
+	struct rk_ocl_what what = { .kind = RK_OCL_SYNC, .name = name };
 
-	if (rc == CL_SUCCESS && c->queue)
-		what.id = rk_rec_string(name, len);
 	return rk_ocl_end(c, rc, &what);
 }
-
-#define END_SYNC(c, rc, name) end_sync((c), (rc), name, sizeof(name) - 1)
 
 static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
 {
@@ -83,7 +81,7 @@ static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
 	if (!event)
 		return rk_ocl.target.clEnqueueMarker(queue, event);
 	rk_ocl_begin(&c, queue, event);
-	return END_SYNC(&c, rk_ocl.target.clEnqueueMarker(queue, c.event), "clEnqueueMarker");
+	return end_sync(&c, rk_ocl.target.clEnqueueMarker(queue, c.event), "clEnqueueMarker");
 }
 
 static cl_int CL_API_CALL marker_wait(cl_command_queue queue, cl_uint nwait, const cl_event *wait,
@@ -92,7 +90,7 @@ static cl_int CL_API_CALL marker_wait(cl_command_queue queue, cl_uint nwait, con
 	struct rk_ocl_command c;
 
 	rk_ocl_begin(&c, queue, event);
-	return END_SYNC(&c, rk_ocl.target.clEnqueueMarkerWithWaitList(queue, nwait, wait, c.event),
+	return end_sync(&c, rk_ocl.target.clEnqueueMarkerWithWaitList(queue, nwait, wait, c.event),
 			"clEnqueueMarkerWithWaitList");
 }
 
@@ -102,7 +100,7 @@ static cl_int CL_API_CALL barrier_wait(cl_command_queue queue, cl_uint nwait, co
 	struct rk_ocl_command c;
 
 	rk_ocl_begin(&c, queue, event);
-	return END_SYNC(&c, rk_ocl.target.clEnqueueBarrierWithWaitList(queue, nwait, wait, c.event),
+	return end_sync(&c, rk_ocl.target.clEnqueueBarrierWithWaitList(queue, nwait, wait, c.event),
 			"clEnqueueBarrierWithWaitList");
 }
 
@@ -110,20 +108,20 @@ static cl_int CL_API_CALL barrier_wait(cl_command_queue queue, cl_uint nwait, co
 
 static cl_int CL_API_CALL barrier(cl_command_queue queue)
 {
-	int64_t before_ns = rk_rec_now();
+	int64_t before_ns = rk_rec_awake() ? rk_rec_now() : 0;
 	cl_int rc = rk_ocl.target.clEnqueueBarrier(queue);
 
-	if (rc == CL_SUCCESS)
+	if (rc == CL_SUCCESS && before_ns)
 		rk_ocl_passed(queue, RK_OCL_STRING("clEnqueueBarrier"), before_ns);
 	return rc;
 }
 
 static cl_int CL_API_CALL wait_enqueued(cl_command_queue queue, cl_uint n, const cl_event *events)
 {
-	int64_t before_ns = rk_rec_now();
+	int64_t before_ns = rk_rec_awake() ? rk_rec_now() : 0;
 	cl_int rc = rk_ocl.target.clEnqueueWaitForEvents(queue, n, events);
 
-	if (rc == CL_SUCCESS)
+	if (rc == CL_SUCCESS && before_ns)
 		rk_ocl_passed(queue, RK_OCL_STRING("clEnqueueWaitForEvents"), before_ns);
 	return rc;
 }
@@ -135,7 +133,7 @@ static cl_int CL_API_CALL svm_free(cl_command_queue queue, cl_uint n, void **poi
 	struct rk_ocl_command c;
 
 	rk_ocl_begin(&c, queue, event);
-	return END_SYNC(&c,
+	return end_sync(&c,
 			rk_ocl.target.clEnqueueSVMFree(queue, n, pointers, f, user, nwait, wait,
 						       c.event),
 			"clEnqueueSVMFree");
@@ -159,6 +157,8 @@ static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
 	uint32_t found = 0;
 	cl_int rc;
 
+	if (!rk_rec_awake() && !rk_ocl_under_way())
+		return rk_ocl.target.clWaitForEvents(n, events);
 	/*
 	 * Look up the queues before the call: afterwards another thread may have released the
 	 * events. Queues that do not fit are left to our thread.

@@ -18,12 +18,13 @@
 
 /* A launch as requested: equal words mean equal shapes. */
 struct launch {
-	uint64_t words[2 + 2 * DIMS]; /* device, version of the arguments, global, local */
+	/* device, version of the arguments with the epoch above it, global, local */
+	uint64_t words[2 + 2 * DIMS];
 };
 #define WORDS (sizeof(((struct launch *)0)->words) / sizeof(uint64_t))
 
 struct kernel {
-	_Atomic uint32_t name; /* recorder string id; 0: unknown yet */
+	_Atomic uint64_t name; /* recorder string id, epoch in the upper half; 0: unknown yet */
 	_Atomic uint32_t args_version;
 	_Atomic uint32_t local_args[LOCAL_ARGS]; /* sizes, indexed by argument number */
 	/*
@@ -211,12 +212,27 @@ static void learn(cl_kernel handle, const char *name)
 	for (int i = 0; i < LOCAL_ARGS; i++)
 		atomic_store_explicit(&k->local_args[i], 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&k->args_version, 1, memory_order_relaxed);
-	atomic_store(&k->name, name ? rk_rec_string(name, strlen(name)) : ask_name(handle));
+	atomic_store(&k->name, 0);
+	if (name)
+		atomic_store(&k->name,
+			     (uint64_t)rk_rec_epoch() << 32 | rk_rec_string(name, strlen(name)));
+}
+
+/* The id of the kernel's name; it is asked for again when the recorder has forgotten ids. */
+static uint32_t name_id(struct kernel *k, cl_kernel handle)
+{
+	uint64_t name = atomic_load(&k->name), epoch = rk_rec_epoch();
+
+	if (!name || name >> 32 != epoch) {
+		name = epoch << 32 | ask_name(handle);
+		atomic_store(&k->name, name);
+	}
+	return (uint32_t)name;
 }
 
 static struct launch describe(const struct ask *a, uint32_t version)
 {
-	struct launch l = { { (uintptr_t)a->device, version } };
+	struct launch l = { { (uintptr_t)a->device, (uint64_t)rk_rec_epoch() << 32 | version } };
 
 	for (cl_uint i = 0; i < DIMS; i++) {
 		l.words[2 + i] = i < a->dims ? a->global[i] : 1;
@@ -251,9 +267,7 @@ uint32_t rk_ocl_kernel_shape(cl_kernel handle, struct rk_ocl_queue *q, cl_comman
 		describe(&a, atomic_load_explicit(&k->args_version, memory_order_relaxed));
 	if (recall(k, &l, &shape))
 		return shape;
-	if (!atomic_load(&k->name))
-		atomic_store(&k->name, ask_name(handle));
-	shape = make_shape(&a, atomic_load(&k->name));
+	shape = make_shape(&a, name_id(k, handle));
 	remember(k, &l, shape);
 	return shape;
 }
@@ -354,6 +368,10 @@ static void record(cl_program program, int64_t start_ns)
 {
 	int64_t duration_ns = rk_rec_now() - start_ns;
 
+	if (!rk_rec_awake()) {
+		rk_rec_skip();
+		return;
+	}
 	rk_rec_build(name_of(program), 0, start_ns, duration_ns);
 }
 

@@ -10,10 +10,13 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "ocl.h"
+
+#include "base/rkraw.h"
 
 #define BATCH 64      /* commands recorded in one batch */
 #define MOST_DONE 512 /* max events waiting for our thread to release them */
@@ -25,12 +28,14 @@
 
 struct node {
 	cl_event event;
-	uint64_t bytes, correlation;
-	int64_t before_ns; /* host time of the enqueue; 0: kernel without a clock sample */
+	uint64_t bytes, number;
+	int64_t before_ns; /* host time of the enqueue */
 	_Atomic uint32_t next;
-	uint32_t width_ns; /* width of a clock sample; 0: none */
-	uint32_t queue, id, tid;
+	uint32_t width_ns;     /* width of a clock sample; 0: none */
+	uint32_t queue, epoch; /* id, and when it was valid */
+	uint32_t queue_number, queue_flags, tid;
 	uint8_t kind, direction;
+	const char *name; /* of a marker */
 	struct rk_ocl_device *device;
 };
 
@@ -38,8 +43,7 @@ static struct node *nodes;
 static uint32_t nnodes;
 /* Each on its own cache line: threads that enqueue and threads that harvest write them. */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
-static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
-static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* first node that was never used */
+static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh;    /* first node that was never used */
 
 /* If the program has little address space, the table is small. */
 bool rk_ocl_pending_init(void)
@@ -100,27 +104,29 @@ static void push(struct rk_ocl_queue *q, uint32_t name)
 {
 	uint32_t head = atomic_load_explicit(&q->incoming, memory_order_relaxed);
 
+	/* in one order with `idle` of our thread, see rk_ocl_helper_wake() */
 	do
 		atomic_store_explicit(&nodes[name - 1].next, head, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&q->incoming, &head, name,
-						      memory_order_release, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak(&q->incoming, &head, name));
 }
 
 /* ---- enqueueing ---- */
 
 void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *asked)
 {
-	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+	struct rk_ocl_queue *q;
 
-	c->asked = asked;
-	c->before_ns = 0;
+	c->asked = c->event = asked;
 	c->own = NULL;
-	c->missed = handle && !q;
-	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed)) {
-		c->queue = NULL;
-		c->event = asked;
-		if (q)
-			atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+	c->queue = NULL;
+	c->missed = false;
+	if (!rk_rec_awake()) {
+		rk_rec_skip();
+		return;
+	}
+	q = rk_ocl_queue_find(handle);
+	if (!q || !atomic_load_explicit(&q->id, memory_order_relaxed)) {
+		c->missed = handle && !q;
 		return;
 	}
 	/*
@@ -129,43 +135,69 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *a
 	 */
 	c->queue = q;
 	c->event = &c->own;
-	if (rk_ocl_device_due(atomic_load_explicit(&q->device, memory_order_relaxed)))
-		c->before_ns = rk_rec_now();
+	c->sampled = rk_ocl_device_due(atomic_load_explicit(&q->device, memory_order_relaxed));
+	c->before_ns = rk_rec_now();
 }
 
 static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk_ocl_what *what,
-		 uint32_t tid, int64_t width_ns)
+		 uint64_t number, int64_t width_ns)
 {
 	n->event = c->own;
 	n->bytes = what->bytes;
-	n->correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+	n->number = number;
 	n->before_ns = c->before_ns;
-	if (!n->before_ns && what->kind != RK_OCL_KERNEL)
-		n->before_ns = rk_rec_now();
 	n->width_ns = width_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)width_ns;
-	n->queue = atomic_load_explicit(&c->queue->id, memory_order_relaxed);
+	n->epoch = rk_rec_epoch();
+	n->queue = rk_ocl_queue_id(c->queue);
+	n->queue_number = atomic_load_explicit(&c->queue->number, memory_order_relaxed);
+	n->queue_flags = atomic_load_explicit(&c->queue->flags, memory_order_relaxed);
 	n->device = atomic_load_explicit(&c->queue->device, memory_order_relaxed);
-	n->id = what->id;
-	n->tid = tid;
+	n->name = what->name;
+	n->tid = rk_rec_tid();
 	n->kind = (uint8_t)what->kind;
 	n->direction = (uint8_t)what->direction;
-	if (rk_ocl.api)
-		rk_ocl_api_note(n->correlation);
 }
 
-/* Keeps the event of a command; false when there is no room. */
+/*
+ * The runtime has taken the command. A kernel is recorded now, so that it is in the file however the
+ * program ends after its call; a call that the runtime refuses leaves no record.
+ */
+static uint64_t begun(const struct rk_ocl_command *c, const struct rk_ocl_what *what)
+{
+	uint64_t number = rk_rec_next_id();
+
+	if (what->kind == RK_OCL_KERNEL)
+		rk_rec_launch(&(struct rk_rec_launch){ .shape = what->shape,
+						       .queue = rk_ocl_queue_id(c->queue),
+						       .tid = rk_rec_tid(),
+						       .id = number,
+						       .correlation = number,
+						       .submit_ns = c->before_ns });
+	else
+		rk_rec_begun();
+	if (rk_ocl.api)
+		rk_ocl_api_note(number);
+	return number;
+}
+
+/* Records a command and keeps its event; false: there is no room for it, or nothing to ask it. */
 static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 {
-	int64_t width_ns = c->before_ns ? 1 + rk_rec_now() - c->before_ns : 0;
-	uint32_t name, tid = rk_rec_begun();
+	int64_t width_ns = c->sampled ? 1 + rk_rec_now() - c->before_ns : 0;
+	uint64_t number = begun(c, what);
+	uint32_t name;
 
-	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed))
-		return false; /* it will never have times: it stays open and so counts as lost */
+	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed)) {
+		if (what->kind == RK_OCL_KERNEL)
+			rk_rec_ran(number, 0, 0, RK_RAW_NO_TIMES);
+		return false; /* a copy stays open and so counts as lost */
+	}
 	name = node_take();
 	if (!name)
 		return false;
-	fill(&nodes[name - 1], c, what, tid, width_ns);
+	fill(&nodes[name - 1], c, what, number, width_ns);
 	push(c->queue, name);
+	rk_ocl_helper_wake();
 	return true;
 }
 
@@ -194,13 +226,15 @@ void rk_ocl_passed(cl_command_queue handle, uint32_t name, int64_t before_ns)
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
 	struct rk_rec_sync s = { .name = name, .t = { 0, 0, before_ns, 0 } };
 
+	if (!rk_rec_awake())
+		return;
 	if (handle && !q)
 		rk_rec_begun();
-	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed))
+	if (!q || !atomic_load_explicit(&q->id, memory_order_relaxed))
 		return;
-	s.queue = atomic_load_explicit(&q->id, memory_order_relaxed);
+	s.queue = rk_ocl_queue_id(q);
 	s.t.end = rk_rec_now();
-	s.correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+	s.correlation = rk_rec_next_id();
 	if (rk_ocl.api)
 		rk_ocl_api_note(s.correlation);
 	rk_rec_begun();
@@ -254,8 +288,7 @@ static enum state times(cl_event event, struct rk_rec_times *t)
 
 /*
  * A command without work for the device has no times: use the time when it was enqueued. NVIDIA's
- * runtime gives such a command no queued time and leaves the other values unchanged. A kernel
- * without times is lost and stays open.
+ * runtime gives such a command no queued time and leaves the other values unchanged.
  */
 static enum state complete_times(const struct node *n, enum state s, struct rk_rec_times *t)
 {
@@ -269,24 +302,25 @@ static enum state complete_times(const struct node *n, enum state s, struct rk_r
 
 static void record(const struct node *n, const struct rk_rec_times *t)
 {
+	uint32_t queue = n->queue;
+
+	/* The handle may be another queue's by now: ask with what the command has kept. */
+	if (n->epoch != rk_rec_epoch())
+		queue = rk_rec_queue(atomic_load(&n->device->id), n->queue_number, n->queue_flags);
 	if (n->kind == RK_OCL_KERNEL)
-		rk_rec_kernel(&(struct rk_rec_kernel){ .shape = n->id,
-						       .queue = n->queue,
-						       .tid = n->tid,
-						       .correlation = n->correlation,
-						       .t = *t });
+		rk_rec_ran(n->number, t->start, t->end, 0);
 	else if (n->kind == RK_OCL_COPY)
 		rk_rec_copy(&(struct rk_rec_copy){ .direction = n->direction,
-						   .queue = n->queue,
+						   .queue = queue,
 						   .tid = n->tid,
 						   .bytes = n->bytes,
-						   .correlation = n->correlation,
+						   .correlation = n->number,
 						   .t = *t });
 	else
-		rk_rec_sync(&(struct rk_rec_sync){ .name = n->id,
-						   .queue = n->queue,
+		rk_rec_sync(&(struct rk_rec_sync){ .name = rk_rec_string(n->name, strlen(n->name)),
+						   .queue = queue,
 						   .tid = n->tid,
-						   .correlation = n->correlation,
+						   .correlation = n->number,
 						   .t = *t });
 	if (n->width_ns && t->queued)
 		rk_ocl_device_sample(n->device, t->queued, n->before_ns, n->width_ns);
@@ -364,6 +398,8 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all)
 		}
 		if (s == OVER)
 			record(n, &t);
+		else if (n->kind == RK_OCL_KERNEL)
+			rk_rec_ran(n->number, 0, 0, RK_RAW_NO_TIMES);
 		else if (s == FAILED)
 			rk_rec_failed();
 		uint32_t next = unlink_node(q, name, before);
@@ -401,7 +437,7 @@ static void unlock_queue(struct rk_ocl_queue *q)
 
 static bool is_empty(struct rk_ocl_queue *q)
 {
-	return !atomic_load_explicit(&q->incoming, memory_order_relaxed) &&
+	return !atomic_load(&q->incoming) &&
 	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
 }
 

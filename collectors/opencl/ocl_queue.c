@@ -57,6 +57,23 @@ struct wish {
 	uint32_t nprops;
 };
 
+static uint32_t define(struct rk_ocl_queue *q)
+{
+	uint64_t epoch = rk_rec_epoch();
+	uint32_t id = rk_rec_queue(atomic_load(&atomic_load(&q->device)->id),
+				   atomic_load(&q->number), atomic_load(&q->flags));
+
+	atomic_store_explicit(&q->id, id ? epoch << 32 | id : 0, memory_order_relaxed);
+	return id;
+}
+
+uint32_t rk_ocl_queue_id(struct rk_ocl_queue *q)
+{
+	uint64_t id = atomic_load_explicit(&q->id, memory_order_relaxed);
+
+	return !id || id >> 32 == rk_rec_epoch() ? (uint32_t)id : define(q);
+}
+
 /* The runtime has created a queue. `forced`: with profiling that was not requested. */
 static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 {
@@ -78,8 +95,9 @@ static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 	for (uint32_t i = 0; i < w->nprops; i++)
 		atomic_store(&q->props[i], w->props[i]);
 	atomic_store(&q->nprops, w->nprops);
-	atomic_store(&q->id,
-		     rk_rec_queue(atomic_load(&d->id), atomic_fetch_add(&nnumbers, 1), flags));
+	atomic_store(&q->number, atomic_fetch_add(&nnumbers, 1));
+	atomic_store(&q->flags, flags);
+	define(q);
 	if (!atomic_exchange(&q->listed, true))
 		atomic_store(&order[atomic_fetch_add(&norder, 1)], q);
 	if (forced)
@@ -102,7 +120,8 @@ static cl_command_queue adopt_or_drop(cl_command_queue handle, const struct wish
 
 static bool may_force(cl_command_queue_properties asked)
 {
-	return rk_rec_on() && !(asked & (PROFILING | CL_QUEUE_ON_DEVICE));
+	return rk_rec_on() && (rk_ocl.queues_from_start || rk_rec_awake()) &&
+	       !(asked & (PROFILING | CL_QUEUE_ON_DEVICE));
 }
 
 static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id device,

@@ -13,6 +13,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ BUILD = pathlib.Path(ROCKIT).resolve().parent
 LAYER = BUILD / "librockit-opencl.so"
 FULL = os.environ.get("ROCKIT_TEST_FULL") == "1"
 KILLS = 200 if FULL else 20
+FULL_KILLS, FEW_KILLS = 100, 5  # of the program that counts its launches itself
 SKIPPED = 77
 DIRECTIONS = {
     "host to device": "MEMORY_COPY_HOST_TO_DEVICE",
@@ -93,8 +95,9 @@ def tables(raw):
 
 
 def compare(raw, truth):
-    """Records against what the program says it did."""
-    assert count(r["kernel_name"] for r in rows(raw, "kernels")) == truth["kernels"]
+    """Records against what the program says it did; kernels that never ran have no times."""
+    ran = [r for r in rows(raw, "kernels") if r["start_ns"]]
+    assert count(r["kernel_name"] for r in ran) == truth["kernels"]
     copies = {}
     for r in rows(raw, "memcpy"):
         entry = copies.setdefault(r["direction"], [0, 0])
@@ -299,8 +302,9 @@ def a_queue_that_is_refused_with_profiling_is_made_without(place):
     raw, _ = fake(place, "refuse", "on the device: 5\n"
                   "refused: properties 0, below 0, times -7\n"
                   "asked for: none\nqueues made: 2\n")
-    kept, said = tables(raw)
-    assert kept["kernels"] == 0 and "never seen to finish" in said, said
+    assert [r["start_ns"] for r in rows(raw, "kernels")] == [""]
+    _, said = tables(raw)
+    assert "kernels that the device gave no times for" in said, said
 
 
 @test
@@ -313,8 +317,9 @@ def queues_of_the_extension_are_recorded(place):
 @test
 def commands_that_fail_or_have_no_times_are_let_go(place):
     raw, _ = fake(place, "odd", "then: properties 0, below 2, times -7\nevents left: 0\n")
+    assert [bool(r["start_ns"]) for r in rows(raw, "kernels")].count(True) == 1
     kept, said = tables(raw)
-    assert kept["kernels"] == 1 and "never seen to finish (" in said, (kept, said)
+    assert kept["kernels"] == 3 and "the device gave no times for (2 times" in said, (kept, said)
 
 
 @test
@@ -396,7 +401,19 @@ def commands_that_never_end_have_a_limit(place):
     raw, out = fake(place, "hold", None, "limit=256M")
     assert out.startswith("kept: 1048576\n"), out
     kept, said = tables(raw)
-    assert kept["kernels"] == 1048576 and "51424" in said, said
+    assert kept["kernels"] == 1100000 and "never seen to finish (51424 times" in said, said
+
+
+@test
+def every_kernel_in_a_window_has_its_name_and_size_however_many_there_were(place):
+    raw, _ = fake(place, "shapes", "", "limit=4M,window=1")
+    kept = rows(raw, "kernels")
+    numbers = sorted(int(r["correlation_id"]) for r in kept)
+    assert len(kept) > 10000 and numbers[-1] == 1000000, (len(kept), numbers[-1:])
+    for r in kept:
+        n = int(r["correlation_id"])
+        assert r["kernel_name"] and r["grid_items_x"] == str(n) and r["queue_id"] == str((n - 1) // 1000), r
+    assert sum(f.stat().st_size for f in raw.iterdir()) <= 4 << 20
 
 
 def ten_million_launches_stay_small_and_fast(place):
@@ -430,16 +447,102 @@ def what_was_waited_for_survives_a_kill(place):
 
 
 @test
+def no_launch_that_returned_is_lost_by_a_kill(place):
+    """Four threads on two queues count in a mapped file which of their launches have returned."""
+    chance = random.Random(7)
+    seen = running = 0
+    for i in range(FULL_KILLS if FULL else FEW_KILLS):
+        raw, env = with_layer(place, name=f"killed{i}")
+        ledger = place.path / f"ledger{i}"
+        child = subprocess.Popen([BUILD / "cl-endless", "counted", ledger], stdout=subprocess.PIPE, env=env)
+        assert child.stdout.readline() == b"launching\n"
+        while sum(struct.unpack("<8Q", ledger.read_bytes())[1::2]) < 1000:  # the first ones compile
+            time.sleep(0.01)
+        time.sleep(chance.random() * 0.1)
+        child.kill()
+        child.wait()
+        words = struct.unpack("<8Q", ledger.read_bytes())
+        returned = {str(tid): n for tid, n in zip(words[::2], words[1::2]) if tid}
+        found = rows(raw, "kernels") if returned else []
+        known = count(r["tid"] for r in found)
+        for tid, n in returned.items():
+            assert n <= known.get(tid, 0) <= n + 1, (i, tid, n, known)
+        seen += sum(returned.values())
+        running += sum(1 for r in found if not r["start_ns"])
+        shutil.rmtree(raw)
+    print(f"# {seen} launches returned, all recorded; {running} were running when they were killed")
+    assert seen > 0
+
+
+def thread_wakes(pid):
+    """How often each of our threads went to sleep."""
+    found = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        if (task / "comm").read_text().startswith("rockit"):
+            lines = (task / "status").read_text().splitlines()
+            found[task.name] = next(line.split()[1] for line in lines if line.startswith("voluntary"))
+    return found
+
+
+@test
+def nothing_under_way_wakes_nobody(place):
+    raw, env = with_layer(place, "switch=1")
+    child = subprocess.Popen([BUILD / "cl-endless", "never"], stdout=subprocess.PIPE, env=env)
+    assert child.stdout.readline() == b"launched\n"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and sum(1 for r in rows(raw, "kernels") if r["start_ns"]) < 1000:
+        time.sleep(0.1)
+    time.sleep(0.2)
+    before = thread_wakes(child.pid)
+    time.sleep(0.5)
+    after = thread_wakes(child.pid)
+    child.kill()
+    child.wait()
+    assert len(before) == 2 and before == after, (before, after)
+
+
+@test
+def a_layer_that_sleeps_records_nothing(place):
+    _, raw = alike([BUILD / "cl-cases", "launches"], place, "switch=1,asleep=1,api=1")
+    kept, _ = tables(raw)
+    assert (kept["kernels"], kept["memcpy"], kept["api"]) == (0, 0, 0), kept
+
+
+@test
+def asleep_queues_can_be_left_without_profiling(place):
+    for settings, below in (("switch=1,asleep=1", 2), ("switch=1,asleep=1,kernels=0", 0), ("kernels=0", 2)):
+        raw, out = fake(place, "change", None, settings)
+        assert out.startswith(f"made: properties 0, below {below}, times -7\n"), (settings, out)
+        shutil.rmtree(raw)
+
+
+@test
+def calls_that_launch_and_wait_can_be_recorded_alone(place):
+    _, raw = alike([BUILD / "cl-cases", "launches"], place, "api=launches")
+    names = count(r["function"] for r in rows(raw, "api") if r["domain"] != "OPENCL_BUILD")
+    assert names["clFinish"] == 1 and names["clEnqueueNDRangeKernel"] > 0, names
+    assert all(n.startswith("clEnqueue") or n in ("clFinish", "clFlush", "clWaitForEvents") for n in names), names
+
+
+@test
+def a_sample_of_the_calls_is_a_sample(place):
+    raw, env = with_layer(place, "api=launches,sample=20")
+    assert execute([BUILD / "cl-rate", "async", "20000"], env).returncode == 0
+    assert len(rows(raw, "kernels")) == 20100
+    assert 500 < len(rows(raw, "api")) < 2000, len(rows(raw, "api"))
+
+
+@test
 def what_was_never_waited_for_is_recorded_soon(place):
     raw, env = with_layer(place)
     child = subprocess.Popen([BUILD / "cl-endless", "never"], stdout=subprocess.PIPE, env=env)
     assert child.stdout.readline() == b"launched\n"
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and len(rows(raw, "kernels")) < 1000:
+    while time.monotonic() < deadline and sum(1 for r in rows(raw, "kernels") if r["start_ns"]) < 1000:
         time.sleep(0.1)
     child.kill()
     child.wait()
-    assert len(rows(raw, "kernels")) == 1000
+    assert sum(1 for r in rows(raw, "kernels") if r["start_ns"]) == 1000
 
 
 # ---- other people's programs ----

@@ -327,6 +327,23 @@ static void millions(void)
 	       after.ru_maxrss - before.ru_maxrss, events_left(1023));
 }
 
+/* A million launches, each of another size, on queues that come and go. */
+static void shapes(void)
+{
+	cl_kernel kernel = cl->clCreateKernel(NULL, "fake", NULL);
+
+	for (size_t i = 1; i <= 1000000; i += 1000) {
+		cl_command_queue q = new_queue(0);
+
+		for (size_t n = i; n < i + 1000; n++)
+			must(cl->clEnqueueNDRangeKernel(q, kernel, 1, NULL, &n, NULL, 0, NULL,
+							NULL) == CL_SUCCESS,
+			     "launch");
+		cl->clFinish(q);
+		cl->clReleaseCommandQueue(q);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -337,6 +354,7 @@ static const struct {
 	{ "idle", idle },      { "part", part },         { "waited", waited },
 	{ "crowd", crowd },    { "space", space },       { "amd", amd },
 	{ "nvidia", nvidia },  { "intel", intel },       { "nobody", nobody },
+	{ "shapes", shapes },
 };
 
 static void load(const char *path)

@@ -242,6 +242,22 @@ static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_in
 	return FAKE_HANDLE(cl_kernel, 0x7000);
 }
 
+/* The name is all that is asked for. */
+static cl_int CL_API_CALL kernel_info(cl_kernel k, cl_kernel_info what, size_t cap, void *to,
+				      size_t *ret)
+{
+	static const char name[] = "fake";
+
+	(void)k;
+	if (what != CL_KERNEL_FUNCTION_NAME || (to && cap < sizeof(name)))
+		return CL_INVALID_VALUE;
+	if (to)
+		memcpy(to, name, sizeof(name));
+	if (ret)
+		*ret = sizeof(name);
+	return CL_SUCCESS;
+}
+
 static cl_int CL_API_CALL work_group_info(cl_kernel k, cl_device_id d,
 					  cl_kernel_work_group_info what, size_t cap, void *to,
 					  size_t *ret)
@@ -327,6 +343,7 @@ const cl_icd_dispatch fake_target = {
 	.clEnqueueWaitForEvents = wait_enqueued,
 	.clFinish = finish,
 	.clCreateKernel = create_kernel,
+	.clGetKernelInfo = kernel_info,
 	.clGetKernelWorkGroupInfo = work_group_info,
 	.clGetDeviceAndHostTimer = timers,
 	.clGetExtensionFunctionAddressForPlatform = extension,

@@ -7,6 +7,8 @@
  */
 #include "cl_world.h"
 
+#include "../bench_core.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -73,6 +75,7 @@ int main(int argc, char **argv)
 		cl_world_queue(&w, strcmp(how, "profiled") ? 0 : CL_QUEUE_PROFILING_ENABLE);
 	cl_kernel k = cl_world_kernel(&w, "nothing");
 	launch_all(q, k, how, 100, 100);
+	bench_core();
 
 	wall = cl_now_ns(CLOCK_MONOTONIC);
 	process = cl_now_ns(CLOCK_PROCESS_CPUTIME_ID);
