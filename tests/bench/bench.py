@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import collector_costs
 import metrics
 import pack
 import pages
@@ -295,7 +296,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear,pack,ranks,python")
+    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear,pack,ranks,python,collectors")
     return parser.parse_args()
 
 
@@ -318,6 +319,7 @@ def main():
         "pack": lambda: pack.run(bench, args.full),
         "ranks": lambda: ranks.run(bench),
         "python": lambda: pyframes.run(bench),
+        "collectors": lambda: collector_costs.run(bench),
     }
     for name in args.only.split(","):
         try:

@@ -3,10 +3,9 @@
 
     python3 tests/bench/opencl.py --build build/release
 
-An empty kernel is launched without the layer, with a layer that only counts, and with one that
-records. The rounds of the three are interleaved; what is printed is the median over the rounds of
-the difference within a round, with the interval that holds the true median in 95 of 100 cases.
-Instructions come from callgrind, sizes from the bundled program. Slow is not a failure.
+An empty kernel is launched without the layer, with a layer that sleeps, and with one that records.
+Instructions come from callgrind, sizes from the bundled program; times are in collector_costs.py.
+Slow is not a failure.
 
 With its thread the layer's work falls to whoever comes first, and callgrind, under which time
 stands nearly still for sleepers, gives another share in every run. Instructions are therefore
@@ -23,16 +22,15 @@ import subprocess
 import sys
 import tempfile
 
-MODES = {"no layer": None, "counts": "count=1", "records": ""}
+MODES = {"no layer": None, "asleep": "asleep=1", "records": ""}
 REPEATS = 3
-HOWS = {"async": "clFinish after 1000", "sync": "clFinish after each", "event": "waits for an event"}
+HOWS = {"async": "clFinish after 1000", "sync": "clFinish after each"}
 
 
 class Bench:
     def __init__(self, args):
         self.build = pathlib.Path(args.build).resolve()
         self.layer = pathlib.Path(args.layer or self.build / "librockit-opencl.so").resolve()
-        self.rounds, self.launches = args.rounds, args.launches
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="rockit-bench-"))
         (self.work / "raw").mkdir()
 
@@ -45,41 +43,6 @@ class Bench:
             env["ROCKIT_COLLECT"] = ",".join(filter(None, [f"dir={self.work / 'raw'}",
                                                            MODES[mode], more]))
         return env
-
-    def rate(self, mode, how):
-        done = subprocess.run([self.build / "cl-rate", how, str(self.launches)],
-                              env=self.environment(mode), capture_output=True, text=True,
-                              check=True)
-        for file in (self.work / "raw").iterdir():
-            file.unlink()
-        return json.loads(done.stdout)
-
-    # -- times ----------------------------------------------------------------------------
-
-    def times(self, how):
-        found = {mode: [] for mode in MODES}
-        for mode in MODES:
-            self.rate(mode, how)  # fills the runtime's cache
-        for i in range(self.rounds):
-            order = list(MODES)
-            for mode in order[i % 3:] + order[:i % 3]:
-                found[mode].append(self.rate(mode, how))
-        return found
-
-    def time_table(self):
-        print(f"| {self.launches} launches, {self.rounds} rounds | | thread CPU | process CPU | wall |")
-        print("|---|---|---|---|---|")
-        for how, text in HOWS.items():
-            found = self.times(how)
-            for mode in MODES:
-                cells = [microseconds([r[k] for r in found[mode]])
-                         for k in ("thread_ns", "process_ns", "wall_ns")]
-                print(f"| {text} | {mode} | " + " | ".join(cells) + " |")
-            for mode, base in (("records", "counts"), ("records", "no layer")):
-                cells = [microseconds([a[k] - b[k] for a, b in zip(found[mode], found[base])])
-                         for k in ("thread_ns", "process_ns", "wall_ns")]
-                print(f"| | {mode} - {base} | " + " | ".join(cells) + " |")
-            sys.stdout.flush()
 
     # -- instructions ---------------------------------------------------------------------
 
@@ -109,7 +72,7 @@ class Bench:
         print(f"| instructions for a launch, {REPEATS} times | | calling thread | over no layer |")
         print("|---|---|---|---|")
         self.instructions("no layer", "async", 1)  # callgrind's processor has a cache of its own
-        for how in ("async", "sync"):
+        for how in HOWS:
             plain = None
             for mode in MODES:
                 own = self.instructions_each(mode, how)
@@ -174,27 +137,15 @@ class Bench:
               f"of them after the first million | {r['bytes'] / 10_000_000:.1f} B |")
 
 
-def microseconds(values):
-    """Median in us, and the interval of the median at 95 %: ranks of a binomial distribution."""
-    ordered = sorted(values)
-    n = len(ordered)
-    k = max(0, round((n - 1.96 * n ** 0.5) / 2) - 1)
-    low, high = ordered[k] / 1000, ordered[n - 1 - k] / 1000
-    return f"{statistics.median(ordered) / 1000:.2f} ({low:.2f} to {high:.2f})"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--layer", help="another layer than the build's")
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--launches", type=int, default=50000)
-    parser.add_argument("--only", choices=("times", "instructions", "sizes", "many"))
+    parser.add_argument("--only", choices=("instructions", "sizes", "many"))
     args = parser.parse_args()
     bench = Bench(args)
     try:
-        for part, print_table in (("times", bench.time_table),
-                                  ("instructions", bench.instruction_table),
+        for part, print_table in (("instructions", bench.instruction_table),
                                   ("sizes", bench.size_table), ("many", bench.many_table)):
             if args.only in (None, part):
                 print_table()

@@ -3,6 +3,8 @@
 pieces [kineto]    for each line on standard input, `tiny N` (N times two tiny kernels) or `blocks N` (N
                    transformer-like blocks), the seconds it took, as a line; with `kineto` all of it under
                    PyTorch's own profiler.
+serve LOG          a server: steps of a transformer-like block in NVTX ranges "step", for ever; after each
+                   100 steps a line in LOG: CLOCK_BOOTTIME in ns when all of them were over, steps so far
 CASE [kineto]      eager, graphs, streams, processes: one line of JSON; with `kineto` the names and counts
                    of kernels as Kineto saw them.
 """
@@ -69,6 +71,23 @@ def pieces(kineto):
         print(timed(loops[name], int(n)), flush=True)
     if kineto:
         os._exit(0)  # what it has seen it would sort out for seconds, and nobody wants it
+
+
+def serve(log):
+    """The first line has the process id."""
+    x = torch.randn(1, 128, 512, device="cuda", dtype=torch.half)
+    with torch.device("cuda"):
+        model = Block(512, 8).half().eval()
+    steps = 0
+    with open(log, "w", buffering=1) as out, torch.no_grad():
+        print(os.getpid(), file=out)
+        while True:
+            for _ in range(100):
+                with torch.cuda.nvtx.range("step"):
+                    model(x)
+            torch.cuda.synchronize()
+            steps += 100
+            print(time.clock_gettime_ns(time.CLOCK_BOOTTIME), steps, file=out)
 
 
 def eager():
@@ -144,6 +163,8 @@ def main():
     what, kineto = sys.argv[1], "kineto" in sys.argv[2:]
     if what == "pieces":
         pieces(kineto)
+    elif what == "serve":
+        serve(sys.argv[2])
     else:
         print(json.dumps(case(globals()[what], kineto)), flush=True)
 
