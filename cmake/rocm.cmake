@@ -8,7 +8,9 @@ endif()
 
 # AMD's own runtime over the virtual GPU, with the collector: the ledger of the device against what was recorded.
 if(ROCKIT_TESTS AND TARGET vgpu)
-  rockit_script_test(vgpu-collect vgpu 900 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/collect.py)
-  set_property(TEST vgpu-collect APPEND PROPERTY ENVIRONMENT VGPU_SUITES=trixie
-               VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu)
+  foreach(script collect calls)
+    rockit_script_test(vgpu-${script} vgpu 900 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/${script}.py)
+    set_property(TEST vgpu-${script} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=trixie
+                 VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu)
+  endforeach()
 endif()

@@ -21,10 +21,6 @@ static unsigned inits; /* calls of hsa_init() without their hsa_shut_down() */
 static atomic_bool child, off;
 static atomic_bool too_new, too_old, not_first;
 
-/* Found when hip.c is linked in. */
-#pragma weak rk_rocm_hip_open
-#pragma weak rk_rocm_hip_close
-
 RK_ROCM_SHOWN bool OnLoad(struct hsa_tables *tables, uint64_t version, uint64_t nfailed,
 			  const char *const *failed);
 RK_ROCM_SHOWN void OnUnload(void);
@@ -61,8 +57,10 @@ static void at_end(void)
 		rk_rocm_queue_drain();
 		rk_rocm_device_calibrate();
 	}
-	if (!rk_rocm_off())
+	if (!rk_rocm_off()) {
+		rk_rocm_hip_close();
 		rk_rec_end();
+	}
 	errno = before;
 }
 
@@ -190,8 +188,7 @@ static void start(struct hsa_tables *t)
 	rk_rocm_queue_hook(t->core, t->amd);
 	rk_rocm_code_hook(t->core);
 	rk_rocm_copy_hook(t->amd);
-	if (rk_rocm_hip_open)
-		rk_rocm_hip_open();
+	rk_rocm_hip_open();
 }
 
 RK_ROCM_SHOWN bool OnLoad(struct hsa_tables *tables, uint64_t version, uint64_t nfailed,
@@ -211,6 +208,5 @@ RK_ROCM_SHOWN bool OnLoad(struct hsa_tables *tables, uint64_t version, uint64_t 
 
 __attribute__((constructor)) static void loaded(void)
 {
-	if (rk_rocm_hip_open)
-		rk_rocm_hip_open();
+	rk_rocm_hip_open();
 }

@@ -30,11 +30,28 @@ struct rk_rocm {
 };
 extern struct rk_rocm rk_rocm;
 
-/* The HIP call that this thread is in; correlation 0: none. Set by hip.c. */
+enum rk_rocm_what {
+	RK_ROCM_OTHER,
+	RK_ROCM_LAUNCH,
+	RK_ROCM_GRAPH,
+	RK_ROCM_COPY,
+	RK_ROCM_FILL,
+	RK_ROCM_SYNC,
+};
+#define RK_ROCM_NO_STREAM UINT64_MAX
+
+/*
+ * The HIP call that this thread is in; correlation 0: none. Set by hip.c for every call that is
+ * recorded; if HIP makes calls inside another one, it is the program's.
+ */
 struct rk_rocm_call {
 	uint64_t correlation;
-	uint64_t stream; /* the handle; 0: the null stream */
+	uint64_t stream; /* the handle; 0: the null stream; RK_ROCM_NO_STREAM: not known */
 	uint32_t tid;
+	uint32_t what;      /* enum rk_rocm_what */
+	uint32_t direction; /* a copy's, as hipMemcpyKind says: enum rk_rec_direction; 0: not known */
+	uint64_t bytes;     /* of a copy or fill; 0: not known */
+	uint64_t graph;     /* number of the graph that is launched, from 1; 0: none */
 };
 extern _Thread_local struct rk_rocm_call rk_rocm_call;
 
@@ -51,8 +68,34 @@ void rk_rocm_say(atomic_bool *said, const char *format, ...) __attribute__((form
 
 /* ---- hip.c, roctx.c, rccl.c ---- */
 
-void rk_rocm_hip_open(void); /* may be called more than once */
-void rk_rocm_hip_close(void);
+/*
+ * Looks for libamdhip64 and libroctx64 and registers with them. May be called more than once, and does
+ * nothing while neither is loaded.
+ */
+void rk_rocm_hip_open(void);
+void rk_rocm_hip_close(void); /* at the end: says whether another tool took our place */
+void rk_rocm_roctx_open(void);
+void rk_rocm_roctx_close(void);
+
+/* ---- library.c: libraries of the program ---- */
+
+/* A loaded library, by how its file name begins; it stays loaded. NULL: it is not in the process. */
+void *rk_rocm_library(const char *name);
+/* Puts the library's function into `to`, a pointer to a pointer to a function; false: it has none. */
+bool rk_rocm_symbol(void *library, const char *name, void *to);
+/* The file that an address is in, for messages. */
+const char *rk_rocm_file(const void *address);
+
+/* The one place that a library has for a tool's function. */
+struct rk_rocm_place {
+	void *volatile *at; /* NULL: not found, so nobody can be noticed */
+	void *ours;
+	void *before; /* whose place it was; NULL: nobody's */
+};
+/* Calls enlist(), a function of the library that puts `ours` there, and finds out where that is. */
+void rk_rocm_take_place(struct rk_rocm_place *ret, void (*enlist)(void *ours), void *ours);
+/* False if somebody else has registered since. */
+bool rk_rocm_has_place(const struct rk_rocm_place *p);
 
 /* ---- device.c ---- */
 

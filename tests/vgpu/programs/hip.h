@@ -7,10 +7,14 @@
 
 #include "common.h"
 
+static _Atomic unsigned called;
+
+/* Every HIP call of a program is in here, so this counts them. */
 #define MUST(call)                                                                    \
 	do {                                                                          \
 		hipError_t rc_ = (call);                                              \
                                                                                       \
+		called++;                                                             \
 		if (rc_ != hipSuccess) {                                              \
 			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
 				hipGetErrorName(rc_));                                \

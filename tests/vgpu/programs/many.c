@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 		MUST(hipDeviceSynchronize());
 		MUST(hipModuleUnload(module));
 	}
-	printf("{\"gpus\":%d,\"kernels\":%u,\"copied\":%llu,\"filled\":%llu,\"wrong\":%u}\n", gpus,
-	       launched, (unsigned long long)moved, (unsigned long long)set, wrong);
+	printf("{\"gpus\":%d,\"kernels\":%u,\"calls\":%u,\"copied\":%llu,\"filled\":%llu,\"wrong\":%u}\n",
+	       gpus, launched, called, (unsigned long long)moved, (unsigned long long)set, wrong);
 	return wrong ? 1 : 0;
 }

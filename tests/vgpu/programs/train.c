@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		if (mark)
 			mark("step done");
 	}
-	printf("{\"kernels\":%u,\"copies\":%u,\"steps\":%u,\"ranges\":%u}\n", launched, copies,
-	       steps, push ? 4 * steps : 0);
+	printf("{\"kernels\":%u,\"calls\":%u,\"copies\":%u,\"steps\":%u,\"ranges\":%u}\n", launched,
+	       called, copies, steps, push ? 4 * steps : 0);
 	return 0;
 }
