@@ -423,7 +423,7 @@ static inline bool is_defined(const struct rec_thread *t, uint32_t id)
 	return !id;
 }
 
-static bool prepare_slowly(struct rec_thread *t, const uint32_t ids[3])
+__attribute__((noinline)) static bool prepare_slowly(struct rec_thread *t, const uint32_t ids[3])
 {
 	/* a definition may need the room of the one before, and a block gets too old meanwhile */
 	for (unsigned tries = 0; tries < 4; tries++) {
@@ -449,7 +449,8 @@ static bool prepare_slowly(struct rec_thread *t, const uint32_t ids[3])
  * Returns where the fields go, or NULL if nothing is recorded. The thread is busy until `publish`.
  * The ids are those of the definitions that the record uses, 0 for none.
  */
-static inline uint8_t *prepare(struct rec_thread *t, uint32_t a, uint32_t b, uint32_t c)
+__attribute__((always_inline)) static inline uint8_t *prepare(struct rec_thread *t, uint32_t a,
+							      uint32_t b, uint32_t c)
 {
 	if (rk_rec_busy(t))
 		return NULL;
@@ -542,7 +543,7 @@ uint64_t rk_rec_next_id(void)
 	return atomic_fetch_add_explicit(&rk_rec.ids, 1, memory_order_relaxed) + 1;
 }
 
-struct rk_raw_stripe *rk_rec_stripe(struct rec_thread *t)
+static inline struct rk_raw_stripe *stripe(struct rec_thread *t)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
@@ -554,9 +555,14 @@ struct rk_raw_stripe *rk_rec_stripe(struct rec_thread *t)
 	return &h->stripes[t->tid % RK_RAW_STRIPES];
 }
 
+struct rk_raw_stripe *rk_rec_stripe(struct rec_thread *t)
+{
+	return stripe(t);
+}
+
 static inline void begun(struct rec_thread *t)
 {
-	struct rk_raw_stripe *s = rk_rec_stripe(t);
+	struct rk_raw_stripe *s = stripe(t);
 
 	if (s)
 		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
@@ -571,7 +577,7 @@ uint32_t rk_rec_begun(void)
 /* The operation ended: recorded, dropped or never started. */
 static inline void ended(struct rec_thread *t)
 {
-	struct rk_raw_stripe *s = rk_rec_stripe(t);
+	struct rk_raw_stripe *s = stripe(t);
 
 	if (s)
 		__atomic_fetch_add(&s->ended, 1, __ATOMIC_RELAXED);
@@ -688,6 +694,21 @@ bool rk_rec_sync(const struct rk_rec_sync *s)
 	return ok;
 }
 
+static inline uint8_t *put_call(struct rec_thread *t, uint8_t *p, uint32_t name,
+				uint64_t correlation, int64_t start_ns, int64_t duration_ns)
+{
+	p = rk_rec_varint(p, name);
+	if (correlation) {
+		p = rk_rec_varint(p, 1 + rk_rec_sign_last(correlation - t->last.correlation));
+		t->last.correlation = correlation;
+	} else {
+		p = rk_rec_varint(p, 0);
+	}
+	p = rk_rec_zigzag(p, (uint64_t)start_ns - t->last.at);
+	t->last.at = (uint64_t)start_ns;
+	return rk_rec_zigzag(p, (uint64_t)duration_ns);
+}
+
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, uint64_t correlation)
 {
 	struct rec_thread *t = rk_rec_me();
@@ -695,9 +716,8 @@ bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, u
 
 	if (!p)
 		return false;
-	p = rk_rec_varint(p, function_name);
-	p = rk_rec_varint(p, correlation);
-	return publish(t, RK_RAW_API, put_host(t, p, start_ns, duration_ns));
+	p = put_call(t, p, function_name, correlation, start_ns, duration_ns);
+	return publish(t, RK_RAW_CALL, p);
 }
 
 bool rk_rec_call(const struct rk_rec_call *c)
@@ -707,10 +727,8 @@ bool rk_rec_call(const struct rk_rec_call *c)
 
 	if (!p)
 		return false;
-	p = rk_rec_varint(p, c->name);
-	p = rk_rec_varint(p, c->correlation);
-	p = put_tid(put_host(t, p, c->start_ns, c->duration_ns), c->tid);
-	return publish(t, RK_RAW_API, rk_rec_varint(p, c->domain));
+	p = put_call(t, p, c->name, c->correlation, c->start_ns, c->duration_ns);
+	return publish(t, RK_RAW_CALL, rk_rec_varint(put_tid(p, c->tid), c->domain));
 }
 
 bool rk_rec_marker(const struct rk_rec_marker *m)

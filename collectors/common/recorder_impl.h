@@ -231,10 +231,15 @@ static inline uint8_t *rk_rec_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Encodes a difference; small values of either sign are short. */
+/* A difference with its sign in the lowest bit: small values of either sign are small. */
+static inline uint64_t rk_rec_sign_last(uint64_t difference)
+{
+	return difference << 1 ^ (0 - (difference >> 63));
+}
+
 static inline uint8_t *rk_rec_zigzag(uint8_t *p, uint64_t difference)
 {
-	return rk_rec_varint(p, difference << 1 ^ (0 - (difference >> 63)));
+	return rk_rec_varint(p, rk_rec_sign_last(difference));
 }
 
 #endif

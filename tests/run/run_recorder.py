@@ -66,6 +66,13 @@ def rows_of(path, kind="csv"):
     return seen, done.stderr
 
 
+def calls_of(path):
+    """How many kernels the report counts."""
+    report = subprocess.run([ROCKIT, "report", "--format", "json", str(path)], check=True,
+                            capture_output=True, timeout=300)
+    return sum(k["calls"] for k in json.loads(report.stdout)["kernels"])
+
+
 def kill_one(place, delay, threads, *more, least=0):
     """
     Numbers the program printed before it was killed, and its file. It is killed so many seconds after
@@ -132,9 +139,21 @@ def a_record_is_small_and_ten_million_of_them_need_no_memory(place):
     assert path.stat().st_size / count <= 24, path.stat().st_size / count
     if not sanitized():
         assert int(words[words.index("peak") + 1]) < 16 << 10, words
-    report = subprocess.run([ROCKIT, "report", "--format", "json", str(path)], check=True,
-                            capture_output=True, timeout=300)
-    assert sum(k["calls"] for k in json.loads(report.stdout)["kernels"]) == count
+    assert calls_of(path) == count
+
+
+@test
+def a_launch_and_its_times_are_small(place):
+    count = 1_000_000
+    for verb, most in (("launch", 24), ("calls", 40)):
+        words = probe(place, verb, count).stdout.split()
+        (path,) = raw_files(place)
+        each = path.stat().st_size / count
+        print(f"# {verb}: {each:.2f} bytes a kernel, {words[0]} ns a record")
+        assert each <= most, each
+        assert words[words.index("lost") + 1] == "0", words
+        assert calls_of(path) == count
+        path.unlink()
 
 
 @test

@@ -14,6 +14,8 @@
  *	abort    COUNT kernels, then abort
  *	signals  COUNT kernels while a timer's handler records as well
  *	names    COUNT kernels of as many names and shapes
+ *	launch   COUNT kernels in two parts; the times are 64 behind
+ *	calls    the same with a record of each launching call
  *
  * Prints "recorded N lost M peak K kB" at the end. The settings are the recorder's own, ROCKIT_COLLECT.
  */
@@ -37,6 +39,7 @@ enum { MAX_THREADS = 64, NAMES = 4, STEP_NS = 1000 };
 static uint32_t device, queues[2], shapes[NAMES];
 static uint64_t count = 1000;
 static _Atomic uint64_t recorded, numbers;
+static bool printed; /* which may change errno */
 
 static void define(void)
 {
@@ -123,6 +126,7 @@ static int run(unsigned threads)
 		worker(NULL);
 	printf("%.1f ns of CPU a record\n",
 	       (cpu_ns() - before) / (double)count / (double)(threads ? threads : 1));
+	printed = true;
 	return rc;
 }
 
@@ -249,15 +253,80 @@ static int names(unsigned threads)
 	return 0;
 }
 
+/* ---- launches first, times later ---- */
+
+enum { BEHIND = 64 };
+
+/* As a busy program does: a launch every few microseconds, a kernel of some more. */
+__attribute__((noinline)) static bool launch(uint64_t id, int64_t now)
+{
+	struct rk_rec_launch l = { .shape = shapes[id % NAMES],
+				   .queue = queues[id / 16 % 2],
+				   .id = id,
+				   .correlation = 1000 + id,
+				   .submit_ns = now };
+
+	return rk_rec_launch(&l);
+}
+
+__attribute__((noinline)) static bool ran(uint64_t id)
+{
+	int64_t start = (int64_t)(id * 9000 + id % 7 * 911);
+
+	return rk_rec_ran(id, start, start + 2000 + (int64_t)(id % 5 * 1700), 0);
+}
+
+static int launches(bool calls)
+{
+	uint32_t name = rk_rec_string("hipLaunchKernel", 15);
+	int64_t now = rk_rec_now();
+	double before = cpu_ns();
+
+	for (uint64_t i = 0; i < count; i++) {
+		now += 4000 + (int64_t)(i * 2654435761u % 3000);
+		recorded += launch(rk_rec_next_id(), now);
+		if (calls)
+			recorded += rk_rec_api(name, now - 900, 1800 + (int64_t)(i % 3) * 400,
+					       1001 + i);
+		if (i >= BEHIND)
+			recorded += ran(i - BEHIND + 1);
+	}
+	for (uint64_t i = count < BEHIND ? 1 : count - BEHIND + 1; i <= count; i++)
+		recorded += ran(i);
+	printf("%.1f ns of CPU a record\n", (cpu_ns() - before) / (double)recorded);
+	printed = true;
+	return 0;
+}
+
+static int launch_only(unsigned threads)
+{
+	(void)threads;
+	return launches(false);
+}
+
+static int launch_and_call(unsigned threads)
+{
+	(void)threads;
+	return launches(true);
+}
+
 static int probe(const char *verb, unsigned threads)
 {
 	static const struct {
 		const char *verb;
 		int (*run)(unsigned threads);
 	} verbs[] = {
-		{ "run", run },     { "told", told },       { "brief", brief },
-		{ "fork", forks },  { "exec", again },      { "leave", leave },
-		{ "names", names }, { "signals", signals }, { "abort", abortion },
+		{ "run", run },
+		{ "told", told },
+		{ "brief", brief },
+		{ "fork", forks },
+		{ "exec", again },
+		{ "leave", leave },
+		{ "names", names },
+		{ "signals", signals },
+		{ "abort", abortion },
+		{ "launch", launch_only },
+		{ "calls", launch_and_call },
 	};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
@@ -295,7 +364,7 @@ int main(int argc, char **argv)
 	errno = 42;
 	define();
 	rc = probe(argv[1], threads);
-	if (errno != 42 && !rc && strcmp(argv[1], "run")) /* run prints */
+	if (errno != 42 && !rc && !printed)
 		fprintf(stderr, "errno changed to %d\n", errno);
 	rk_rec_clocks(&c);
 	rk_rec_calibration(device, c.raw_ns, c.boot_ns, c.raw_ns, c.error_ns);

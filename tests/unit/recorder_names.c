@@ -331,16 +331,18 @@ static void a_million_names(void *arg)
 static void check_call(void *arg, const struct rk_raw_block *b, uint8_t tag, struct rk_cursor c)
 {
 	struct check *k = arg;
-	uint64_t name, correlation;
+	struct raw_call call;
 	char want[64];
 
-	if (tag != RK_RAW_API || b->sequence < k->d->live_from)
+	raw_follow(&k->past, b, tag, c);
+	if (tag != RK_RAW_CALL)
 		return;
-	name = rk_cursor_varint(&c);
-	correlation = rk_cursor_varint(&c);
-	snprintf(want, sizeof(want), "call_%" PRIu64, correlation - 1);
+	call = raw_call(&k->past, c);
+	if (b->sequence < k->d->live_from)
+		return;
+	snprintf(want, sizeof(want), "call_%" PRIu64, call.correlation - 1);
 	k->kept++;
-	k->wrong += !is_text(named(k->d, name, RK_RAW_STRING), want);
+	k->wrong += !is_text(named(k->d, call.name, RK_RAW_STRING), want);
 }
 
 TEST(a_million_names_of_calls_are_right_in_a_small_window)

@@ -85,6 +85,11 @@ struct raw_launch {
 	uint32_t tid;
 };
 
+struct raw_call {
+	uint64_t name, correlation; /* 0: none */
+	int64_t at, duration;
+};
+
 struct raw_ran {
 	uint64_t id, flags;
 	int64_t start, duration;
@@ -116,6 +121,22 @@ static inline struct raw_launch raw_launch(struct raw_bases *past, struct rk_cur
 	}
 	CHECK(!c.bad && !rk_cursor_left(&c));
 	return l;
+}
+
+/* Without the thread and the domain. */
+static inline struct raw_call raw_call(struct raw_bases *past, struct rk_cursor c)
+{
+	struct raw_call call = { .name = rk_cursor_varint(&c) };
+	uint64_t v = rk_cursor_varint(&c);
+
+	if (v) {
+		v--;
+		call.correlation = past->correlation += v >> 1 ^ (0 - (v & 1));
+	}
+	call.at = (int64_t)(past->at += raw_signed(&c));
+	call.duration = (int64_t)raw_signed(&c);
+	CHECK(!c.bad);
+	return call;
 }
 
 static inline struct raw_ran raw_ran(struct raw_bases *past, struct rk_cursor c)
