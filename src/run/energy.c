@@ -20,6 +20,14 @@ struct agent {
 	uint32_t node;
 	int64_t device;
 	bool gpu;
+	uint32_t pci;   /* id of the address; 0: unknown */
+	bool ambiguous; /* several GPUs have this number: each process sees others */
+};
+
+/* A GPU that was sampled: its index in the samples. */
+struct address {
+	uint32_t node, pci;
+	int64_t index;
 };
 
 struct devices {
@@ -28,6 +36,8 @@ struct devices {
 	size_t n, cap, last;
 	struct agent *agents;
 	size_t nagents, cap_agents;
+	struct address *addresses;
+	size_t naddresses, cap_addresses;
 	struct rk_keys kernels; /* node, 0, device */
 	size_t *places;         /* by index in `kernels`: its curve, or NOWHERE */
 	size_t nplaces;
@@ -75,13 +85,43 @@ static bool same_node(uint32_t a, uint32_t b)
 }
 
 /*
- * The index of an agent among the GPUs of its node; the agent's own number if no agent table lists
- * it.
+ * The index in the samples of the GPU at an address; -1 if there is none, or several: the partitions
+ * of a package have one address, and each is sampled on its own.
+ */
+static int64_t place_of_address(const struct devices *d, const struct agent *a)
+{
+	int64_t place = -1;
+
+	for (size_t i = 0; a->pci && i < d->naddresses; i++) {
+		if (d->addresses[i].pci != a->pci || !same_node(d->addresses[i].node, a->node))
+			continue;
+		if (place >= 0 && place != d->addresses[i].index)
+			return -1;
+		place = d->addresses[i].index;
+	}
+	return place;
+}
+
+/*
+ * The index of an agent among the GPUs of its node: by its address, else by its order; the agent's
+ * own number if no agent table lists it. RK_NONE: the number is that of several GPUs.
  */
 static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t device)
 {
-	int64_t place = 0;
+	int64_t place = 0, found;
 	bool known = false;
+
+	for (size_t i = 0; i < d->nagents; i++) {
+		const struct agent *a = &d->agents[i];
+
+		if (!a->gpu || !same_node(a->node, node) || a->device != device)
+			continue;
+		if (a->ambiguous)
+			return RK_NONE;
+		found = place_of_address(d, a);
+		if (found >= 0)
+			return found;
+	}
 
 	for (size_t i = 0; i < d->nagents; i++) {
 		const struct agent *a = &d->agents[i];
@@ -101,6 +141,8 @@ static size_t find_place(const struct devices *d, const struct rk_key3 *kernel)
 	int64_t device = place_of_agent(d, node, kernel->c);
 	size_t found = NOWHERE, nfound = 0, sampled = NOWHERE, nsampled = 0, ran = 0;
 
+	if (device == RK_NONE)
+		return NOWHERE;
 	for (size_t i = 0; i < d->n; i++) {
 		if (!same_node(d->curves[i].node, node))
 			continue;
@@ -210,6 +252,7 @@ void rk_energy_free(struct rk_energy *e)
 		rk_curve_release(&d->curves[i]);
 	rk_free(d->curves);
 	rk_free(d->agents);
+	rk_free(d->addresses);
 	rk_free(d->places);
 	rk_keys_release(&d->kernels);
 	rk_keys_release(&e->groups);
@@ -230,7 +273,7 @@ uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
 		return BIT(RK_S_TIME) | BIT(RK_S_DEVICE) | BIT(RK_S_METRIC) | BIT(RK_S_VALUE) |
 		       BIT(RK_S_NODE);
 	case RK_AGENTS:
-		return BIT(RK_G_DEVICE) | BIT(RK_G_TYPE) | BIT(RK_G_NODE);
+		return BIT(RK_G_DEVICE) | BIT(RK_G_TYPE) | BIT(RK_G_NODE) | BIT(RK_G_PCI);
 	case RK_KERNELS:
 		want = BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_DEVICE) |
 		       BIT(RK_K_NODE) | BIT(RK_K_BARRIER);
@@ -299,19 +342,47 @@ bool rk_energy_some(const struct rk_energy *e)
 
 /* ---- agents and kernels ---- */
 
+int rk_energy_address(struct rk_energy *e, uint32_t node, int64_t index, const char *pci,
+		      struct rk_error *err)
+{
+	struct devices *d = &e->devices;
+	struct address new = { .node = node, .index = index };
+	struct address *grown;
+	int rc;
+
+	if (d->naddresses == RK_ENERGY_DEVICES)
+		return 0;
+	rc = rk_strtab_adds(e->ctx->names, pci, &new.pci, err);
+	if (rc < 0)
+		return rc;
+	grown = rk_grow(d->addresses, &d->cap_addresses, d->naddresses + 1, sizeof(*grown));
+	if (!grown)
+		return rk_fail_nomem(err);
+	d->addresses = grown;
+	d->addresses[d->naddresses++] = new;
+	return 0;
+}
+
 static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const char *type = rk_strtab_borrow(e->ctx->names, rk_batch_id(b, RK_G_TYPE, i), NULL);
-	struct agent new = { rk_batch_id(b, RK_G_NODE, i), rk_batch_int(b, RK_G_DEVICE, i, -1),
-			     !strcmp(type, "GPU") };
+	struct agent new = { .node = rk_batch_id(b, RK_G_NODE, i),
+			     .device = rk_batch_int(b, RK_G_DEVICE, i, -1),
+			     .gpu = !strcmp(type, "GPU"),
+			     .pci = rk_batch_id(b, RK_G_PCI, i) };
 	struct devices *d = &e->devices;
 	void *grown;
 
 	if (!rk_column_has(&b->cols[RK_G_DEVICE], i) || d->nagents == 2 * RK_ENERGY_DEVICES)
 		return 0;
-	for (size_t k = 0; k < d->nagents; k++)
-		if (d->agents[k].node == new.node && d->agents[k].device == new.device)
-			return 0;
+	for (size_t k = 0; k < d->nagents; k++) {
+		struct agent *a = &d->agents[k];
+
+		if (a->node != new.node || a->device != new.device)
+			continue;
+		a->ambiguous |= a->pci && new.pci && a->pci != new.pci;
+		return 0;
+	}
 	grown = rk_grow(d->agents, &d->cap_agents, d->nagents + 1, sizeof(*d->agents));
 	if (!grown)
 		return rk_fail_nomem(err);

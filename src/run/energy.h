@@ -8,7 +8,9 @@
  * samples are thinned.
  *
  * A sample names a GPU by its index among the GPUs of its node. The device of a kernel is the same
- * index or, if the agents show that CPUs are numbered along with GPUs, an agent.
+ * index or, if the agents show that CPUs are numbered along with GPUs, an agent. Programs may see
+ * only some of the GPUs, numbered from 0 again: where the PCI addresses of both sides are known,
+ * they decide.
  */
 #ifndef RK_ENERGY_H
 #define RK_ENERGY_H
@@ -30,6 +32,9 @@ struct rk_energy;
 int rk_energy_new(struct rk_context *ctx, int key, struct rk_energy **ret, struct rk_error *err);
 /* For tests: lower limits. Call before the first row. */
 void rk_energy_limit(struct rk_energy *e, size_t samples, size_t held);
+/* A sampled GPU: its node (id of the name, 0: unknown), index and PCI address. Before the agents. */
+int rk_energy_address(struct rk_energy *e, uint32_t node, int64_t index, const char *pci,
+		      struct rk_error *err);
 /* The columns of RK_SAMPLES, RK_AGENTS and RK_KERNELS that we read. */
 uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t);
 int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error *err);

@@ -26,6 +26,25 @@ static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, s
 	return rc;
 }
 
+/* The GPUs that run.json lists: samples name them by their index there. */
+static int add_addresses(struct rk_run *run, struct rk_energy *e, struct rk_error *err)
+{
+	for (size_t i = 0; i < run->records.n; i++) {
+		const struct rk_run_record *r = &run->records.v[i];
+		const char *name = r->text[RK_REC_NODE];
+		uint32_t node = 0;
+		int rc = 0;
+
+		if (r->ngpus && name && name[0])
+			rc = rk_strtab_adds(run->ctx.names, name, &node, err);
+		for (size_t k = 0; rc == 0 && k < r->ngpus; k++)
+			rc = rk_energy_address(e, node, r->gpus[k].index, r->gpus[k].pci, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(run);
@@ -39,7 +58,7 @@ int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk
 		return 0;
 	if ((rc = rk_energy_new(&run->ctx, key, &e, err)) < 0 ||
 	    (rc = add_table(run, e, RK_SAMPLES, err)) < 0 || !rk_energy_some(e) ||
-	    (rc = add_table(run, e, RK_AGENTS, err)) < 0 ||
+	    (rc = add_addresses(run, e, err)) < 0 || (rc = add_table(run, e, RK_AGENTS, err)) < 0 ||
 	    (rc = add_table(run, e, RK_KERNELS, err)) < 0 || (rc = rk_energy_finish(e, err)) < 0 ||
 	    !rk_energy_found(e)) {
 		rk_energy_free(e);

@@ -263,6 +263,33 @@ static void read_snapshot(const struct rk_tree *t, struct rk_run_record *r)
 	r->snapshots[r->nsnapshots++] = s;
 }
 
+static int read_gpus(const struct rk_tree *root, struct rk_run_record *r, struct rk_error *err)
+{
+	const struct rk_tree *list = rk_run_json_at(root, RK_RUN_GPUS);
+
+	r->ngpus = 0;
+	if (!list || list->kind != RK_TREE_ARRAY)
+		return 0;
+	if (!r->gpus)
+		r->gpus = rk_calloc(RK_RECORD_GPUS, sizeof(*r->gpus));
+	if (!r->gpus)
+		return rk_fail_nomem(err);
+	RK_TREE_EACH(g, list)
+	{
+		struct rk_record_gpu *to = &r->gpus[r->ngpus];
+		const char *pci = rk_tree_text(rk_tree_get(g, "pci"), "");
+
+		if (r->ngpus == RK_RECORD_GPUS)
+			break;
+		if (!rk_tree_int(rk_tree_get(g, "index"), &to->index) || !pci[0] ||
+		    strlen(pci) >= sizeof(to->pci))
+			continue;
+		memcpy(to->pci, pci, strlen(pci) + 1);
+		r->ngpus++;
+	}
+	return 0;
+}
+
 /* `rc`, `why` and `t` are the result of parsing; takes ownership of `t`. */
 static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
 		       struct rk_run_record *ret, struct rk_error *err)
@@ -294,8 +321,8 @@ static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
 
 	if (rc == RK_E_NOMEM || (fault && !ret->fault))
 		rc = rk_fail_nomem(err);
-	else
-		rc = read_texts(root, ret, err);
+	else if ((rc = read_texts(root, ret, err)) == 0)
+		rc = read_gpus(root, ret, err);
 	rk_tree_free(t);
 	return rc;
 }
@@ -324,6 +351,7 @@ void rk_record_clear(struct rk_run_record *r)
 		rk_free(r->text[i]);
 	rk_free(r->dir);
 	rk_free(r->fault);
+	rk_free(r->gpus);
 	*r = (struct rk_run_record){ .dir = NULL };
 }
 

@@ -136,6 +136,14 @@ struct rk_align_snapshot {
 	int64_t error_ns; /* of real_ns against UTC, including the reading; -1: unknown */
 };
 
+/* A GPU of the machine: the number that samples use, and its PCI address. */
+struct rk_record_gpu {
+	int64_t index;
+	char pci[24];
+};
+
+enum { RK_RECORD_GPUS = 256 }; /* at most */
+
 /* Missing values are -1 and "". */
 struct rk_run_record {
 	char *dir;   /* its folder, with a trailing slash */
@@ -150,6 +158,8 @@ struct rk_run_record {
 	int64_t clock_error_ns;
 	struct rk_align_snapshot snapshots[2];
 	unsigned nsnapshots;
+	struct rk_record_gpu *gpus; /* those that have an address */
+	size_t ngpus;
 };
 
 /*

@@ -94,7 +94,7 @@ ROWS = [
 ROCM = NAMES + [
     record(17, 6, 1, 1, 1, 0, 0, 304, 2100, 64, 1 << 37, 1, 1 + (3 << 8), 0x1a2b3c4d5e6f7081),
     record(18, 7, 6, 2, 0, 4),
-    record(19, 8, 1, 6, 33, 0, 0, 9, 41),
+    record(19, 8, 1, 6, 41, 0, 0, 9, 41),
 ]
 LAUNCHES = [
     record(13, 1, 1 + zigzag(41), zigzag(10**6), zigzag(900)),

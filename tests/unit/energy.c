@@ -328,6 +328,54 @@ TEST(energy_of_agents_that_are_numbered_behind_the_cpus)
 	world_close(&w);
 }
 
+/* Three GPUs are sampled. The program's number 0 has an address, for a second process another. */
+static double energy_at(const char *pci, const char *second, const char *index_2)
+{
+	static const char *const sampled[] = { "0000:03:00.0", "0000:43:00.0" };
+	struct rk_energy *e = NULL;
+	struct rk_builder b;
+	struct world w;
+	double units;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_energy_new(&w.ctx, RK_AGG_NO_KEY, &e, NULL), 0);
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_SAMPLES), 100, NULL), 0);
+	for (int d = 0; d < 3; d++)
+		for (int i = 0; i < 2; i++)
+			put_sample(&w, e, &b, i * 100, d, "energy_j", i * (d + 1), NULL);
+	give(e, &b, NULL);
+	rk_builder_release(&b);
+	for (int d = 0; d < 3; d++)
+		CHECK_I64(rk_energy_address(e, 0, d, d < 2 ? sampled[d] : index_2, NULL), 0);
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_AGENTS), 100, NULL), 0);
+	put_str(&b, RK_G_PCI, word(&w, pci));
+	put_agent(&w, &b, 0, "GPU");
+	put_str(&b, RK_G_PCI, word(&w, second));
+	put_agent(&w, &b, 0, "GPU");
+	give(e, &b, NULL);
+	rk_builder_release(&b);
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_KERNELS), 100, NULL), 0);
+	put_kernel(&w, e, &b, "a", 0, 100, 0, NULL);
+	give(e, &b, NULL);
+	rk_builder_release(&b);
+	CHECK_I64(rk_energy_finish(e, NULL), 0);
+	units = joule(rk_energy_of_group(e, word(&w, "a"), false, 0).units);
+	rk_energy_free(e);
+	world_close(&w);
+	return units;
+}
+
+TEST(energy_is_joined_by_the_address_of_a_gpu_whatever_its_number)
+{
+	CHECK(energy_at("0000:83:00.0", "0000:83:00.0", "0000:83:00.0") == 3);
+	CHECK(energy_at("0000:43:00.0", "0000:43:00.0", "0000:83:00.0") == 2);
+	/* not sampled under this address, or partitions of one package: by order */
+	CHECK(energy_at("0000:c3:00.0", "0000:c3:00.0", "0000:83:00.0") == 1);
+	CHECK(energy_at("0000:43:00.0", "0000:43:00.0", "0000:43:00.0") == 1);
+	/* two processes call different GPUs 0 */
+	CHECK(energy_at("0000:43:00.0", "0000:83:00.0", "0000:83:00.0") == 0);
+}
+
 /* Kernels of one node and of two, over samples that say no node. */
 TEST(energy_samples_without_a_node_are_not_of_two_nodes)
 {

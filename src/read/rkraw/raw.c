@@ -320,12 +320,16 @@ static void add_calibration(struct raw_names *n, struct rk_cursor *c)
 		return;
 	if (clock == n->clocks + n->nclocks) {
 		clock->device = device;
-		clock->first = clock->best = k;
+		clock->first = clock->best = clock->last = k;
 		n->nclocks++;
 	}
+	/* in a window they are repeated, and their blocks are not in order */
 	if (k.error_ns < clock->best.error_ns)
 		clock->best = k;
-	clock->last = k;
+	if (k.device_ns < clock->first.device_ns)
+		clock->first = k;
+	if (k.device_ns >= clock->last.device_ns)
+		clock->last = k;
 }
 
 /* One block of definitions. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "read/rkraw/raw.h"
 
 /* ---- columns and constants ---- */
@@ -45,13 +46,14 @@ static uint64_t never(const struct raw_rows *r)
 	return unknown[r->table];
 }
 
-/* The collector's name in capitals, with "_API" or "_BUILD" appended. */
-static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, struct rk_error *err)
+/* A word in capitals, with "_API" or "_BUILD" appended: a domain of calls. */
+static int make_domain(struct raw_rows *r, const char *word, size_t len, const char *tail,
+		       uint32_t *ret, struct rk_error *err)
 {
 	char name[sizeof(r->h->collector) + 16];
-	size_t len = strnlen(r->h->collector, sizeof(r->h->collector));
 
-	memcpy(name, r->h->collector, len);
+	len = rk_min(len, sizeof(r->h->collector));
+	memcpy(name, word, len);
 	for (size_t i = 0; i < len; i++)
 		if (name[i] >= 'a' && name[i] <= 'z')
 			name[i] = (char)(name[i] - 32);
@@ -63,6 +65,8 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 {
 	struct rk_strtab *names = r->ctx->names;
 	size_t host_len = strnlen(r->h->host, sizeof(r->h->host));
+	const char *maker = r->rocm ? "hip" : r->h->collector;
+	size_t maker_len = strnlen(maker, sizeof(r->h->collector));
 	uint64_t want = r->want & ~never(r);
 	uint32_t node_id = 0;
 	int rc;
@@ -73,8 +77,8 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 	    (rc = rk_strtab_adds(names, "device", &r->device_id, err)) < 0 ||
 	    (rc = rk_strtab_adds(names, r->nvidia ? "sync" : "queue", &r->queue_id, err)) < 0 ||
 	    (rc = rk_strtab_add(names, r->h->host, host_len, &node_id, err)) < 0 ||
-	    (rc = make_domain(r, "_API", &r->api_id, err)) < 0 ||
-	    (rc = make_domain(r, "_BUILD", &r->build_id, err)) < 0)
+	    (rc = make_domain(r, maker, maker_len, "_API", &r->api_id, err)) < 0 ||
+	    (rc = make_domain(r, maker, maker_len, "_BUILD", &r->build_id, err)) < 0)
 		return rc;
 	r->node = positive(node_id);
 	r->rank = r->h->rank < 0 ? RK_NONE : r->h->rank;
@@ -282,8 +286,8 @@ static void put_kernel(struct raw_rows *r, const struct raw_launch *l, int64_t d
 	/* if there was no room for the shape, the id is the function's */
 	const uint64_t *function =
 		rk_raw_name(r->names, shape ? shape[0] : l->shape, RK_RAW_FUNCTION);
-	int64_t local = known_of(shape, 1), vgprs = known_of(function, 2);
-	int64_t accum = known_of(function, 5), regs = vgprs;
+	int64_t local = known_of(shape, 1), regs = known_of(function, 2);
+	int64_t accum = known_of(function, 5), vgprs = regs;
 	int64_t stream = number_of(op->queue_def, 1), queue = stream;
 	int64_t context = known_of(op->queue_def, 3);
 
@@ -296,8 +300,8 @@ static void put_kernel(struct raw_rows *r, const struct raw_launch *l, int64_t d
 				  "a record refers to an undefined name; left empty");
 	if (local == RK_NONE)
 		local = known_of(function, 4);
-	if (vgprs != RK_NONE && accum != RK_NONE && vgprs <= INT32_MAX && accum <= INT32_MAX)
-		regs += accum;
+	if (accum != RK_NONE && regs >= accum)
+		vgprs -= accum;
 	if (r->rocm && context != RK_NONE)
 		queue = context;
 	put(r, RK_K_NAME, function ? text(r, function[0]) : RK_NONE);
@@ -317,7 +321,8 @@ static void put_kernel(struct raw_rows *r, const struct raw_launch *l, int64_t d
 	}
 	put(r, RK_K_START, op->start);
 	put(r, RK_K_DURATION, op->duration);
-	put(r, RK_K_SUBMIT, l->submit);
+	/* else it is that of the call, within a microsecond: not worth two bytes of every row */
+	put(r, RK_K_SUBMIT, op->start == RK_NONE ? l->submit : RK_NONE);
 	put(r, RK_K_STREAM, stream);
 	put(r, RK_K_QUEUE, queue);
 	put(r, RK_K_CONTEXT, r->rocm ? RK_NONE : context);
@@ -521,9 +526,9 @@ static bool marker(struct raw_rows *r, const struct raw_history *past, struct rk
 		return false;
 	if (is_gone(r, past->old, rk_raw_name(r->names, name, RK_RAW_STRING)))
 		return true;
-	if (r->rocm) {
+	if (r->rocm)
 		kind = mark ? "mark" : "range";
-	} else if (d) { /* then a colon and the name of the domain */
+	if (d) { /* then a colon and the name of the domain */
 		const char *domain = rk_strtab_borrow(r->ctx->names, (uint32_t)d[0], &len);
 
 		snprintf(full, sizeof(full), "%s:%.*s", kind, (int)len, domain);
@@ -568,6 +573,17 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	return true;
 }
 
+/* The domain of a library's calls: "rccl" is RCCL_API. */
+static int64_t library_of(struct raw_rows *r, uint32_t word)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(r->ctx->names, word, &len);
+	uint32_t id = 0;
+
+	r->nomem |= make_domain(r, text, len, "_API", &id, NULL) < 0;
+	return id;
+}
+
 /* A call, of any of its three records, after the name and the times. */
 static bool put_call(struct raw_rows *r, const struct raw_history *past, struct rk_cursor *c,
 		     uint64_t name, int64_t correlation, int64_t start, int64_t duration,
@@ -581,7 +597,7 @@ static bool put_call(struct raw_rows *r, const struct raw_history *past, struct 
 		tid = (uint32_t)rk_cursor_varint(c);
 		own = string_of(r, rk_cursor_varint(c));
 		if (own != RK_NONE)
-			domain = own;
+			domain = r->rocm ? library_of(r, (uint32_t)own) : own;
 	}
 	if (c->bad)
 		return false;
