@@ -215,7 +215,8 @@ static void fill_header(struct rk_raw_header *h)
 	h->format = RK_RAW_FORMAT;
 	h->order = RK_RAW_ORDER;
 	h->block_bytes = (uint32_t)rk_rec.block_bytes;
-	h->flags = RK_RAW_SWITCHED | (rk_rec.window ? RK_RAW_WINDOW : 0);
+	h->flags = RK_RAW_SWITCHED | (rk_rec.window ? RK_RAW_WINDOW : 0) |
+		   (rk_rec_flag("switch", false) ? RK_RAW_SWITCHABLE : 0);
 	h->pid = (uint32_t)getpid();
 	h->ppid = (uint32_t)getppid();
 	h->limit_blocks = rk_rec.nblocks;

@@ -43,7 +43,9 @@ enum {
 
 enum rk_raw_flag {
 	RK_RAW_WINDOW = 1,
-	RK_RAW_SWITCHED = 2, /* the header has the fields from `wanted` on; older files do not */
+	RK_RAW_SWITCHED = 2,   /* the header has the fields from `wanted` on; older files do not */
+	RK_RAW_SNAP = 4,       /* a copy, made while the program was running */
+	RK_RAW_SWITCHABLE = 8, /* a thread of the collector waits for `wanted` */
 };
 
 /* Why records were lost. */
@@ -101,6 +103,7 @@ struct rk_raw_header {
 	uint32_t awake;  /* what the collector does: follows `wanted`, and is woken as a futex */
 	uint64_t proc_start; /* field 22 of /proc/PID/stat; 0: unknown */
 	uint64_t live_from; /* window: definitions of data blocks with a lower sequence may be gone */
+	uint64_t copied_over; /* in a copy: blocks that the program overwrote meanwhile */
 };
 
 enum rk_raw_state { RK_RAW_FREE, RK_RAW_OPEN, RK_RAW_SEALED, RK_RAW_TAKEN };
@@ -111,8 +114,8 @@ struct rk_raw_block {
 	uint64_t published; /* payload bytes; number of records in the upper 32 bits */
 	uint64_t sequence;  /* counts all blocks used; higher is later, at any offset */
 	uint32_t kind, tid;
-	uint32_t types; /* one bit per tag in the block (tags below 32) */
-	uint32_t unused;
+	uint32_t types;    /* one bit per tag in the block (tags below 32) */
+	uint32_t was_open; /* 1: in a copy, a block that the program had not sealed */
 	uint64_t unused2[2];
 	uint64_t sum; /* sealed: see rk_raw_block_sum() */
 };

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct rk_opt;
 
@@ -39,8 +40,8 @@ struct rk_command {
 };
 
 extern const struct rk_command cmd_completion, cmd_convert, cmd_counters, cmd_diff, cmd_doctor,
-	cmd_help, cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run, cmd_slurm,
-	cmd_version;
+	cmd_env, cmd_help, cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run,
+	cmd_slurm, cmd_snap, cmd_start, cmd_stop, cmd_version;
 
 /* All verbs in the order of `rockit help`, NULL at the end (main.c). */
 extern const struct rk_command *const rk_commands[];
@@ -52,6 +53,10 @@ const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_wor
 void rk_command_help(const struct rk_command *cmd); /* to stdout */
 /* The i-th preset, for completion; NULL past the last (cmd_presets.c). */
 const char *rk_preset_word(size_t i);
+/* All that start and stop do (cmd_start.c). */
+int rk_switch_run(const struct rk_command *cmd, bool on, int argc, char **argv);
+/* A word of digits is a process, the result; 0: it is not (cmd_start.c). */
+int64_t rk_process_word(const char *word);
 /* The verb with the most similar name, NULL when none is similar. */
 const char *rk_command_guess(const char *name);
 

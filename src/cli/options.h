@@ -86,6 +86,8 @@ extern const char *const rk_offer_groups[];    /* metrics --group */
 	"sets:        compute_bound memory_bound communication_bound full_profile\n"            \
 	"             instruction_mix\n"
 
+extern const struct rk_opt rk_switch_options[]; /* of start and stop */
+
 /* Options of rocprof, rocprofv2 and rocprofv3 and their equivalents in 'rockit run'. */
 extern const struct rk_foreign rk_rocprof_options[];
 

@@ -578,13 +578,13 @@ static void tell(struct rkraw_source *s)
 	if (s->over)
 		return;
 	s->over = true;
-	if (h->clean != 1)
+	if (h->clean != 1 && !(h->flags & RK_RAW_SNAP))
 		rk_oddities_count(
 			odd, "unclean-end", 0, pending ? pending : 1,
 			"the process did not exit normally (killed, _exit, exec?): %" PRIu64
 			" operations were still running, %" PRIu64 " blocks were not sealed",
 			pending, f->open);
-	else if (pending)
+	else if (h->clean == 1 && pending)
 		rk_oddities_count(odd, "unfinished-operations", 0, pending,
 				  "operations were submitted to a device but never seen to finish");
 	if (f->sum_wrong)
@@ -830,5 +830,32 @@ out:
 	release_names(n);
 	rk_free(n);
 	rk_strtab_free(ctx.names);
+	return rc;
+}
+
+void rk_raw_names_free(struct raw_names *n)
+{
+	if (n)
+		release_names(n);
+	rk_free(n);
+}
+
+int rk_raw_names_load(const char *path, struct rk_context *ctx, struct rk_oddities *odd,
+		      struct raw_names **ret, struct rk_error *err)
+{
+	struct raw_names *n = rk_calloc(1, sizeof(*n));
+	struct raw_file f = { 0 };
+	int rc;
+
+	if (!n)
+		return rk_fail_nomem(err);
+	n->ctx = ctx;
+	n->odd = odd;
+	if ((rc = open_file(path, &f, err)) == 0 && (rc = survey(&f, n, err)) == 0) {
+		*ret = n;
+		n = NULL;
+	}
+	release_file(&f);
+	rk_raw_names_free(n);
 	return rc;
 }

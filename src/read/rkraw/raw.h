@@ -85,6 +85,10 @@ static inline uint64_t raw_zigzag(struct rk_cursor *c)
 	return v >> 1 ^ (0 - (v & 1));
 }
 
+/* All definitions and clocks of a file; `ctx` and `odd` are borrowed. */
+int rk_raw_names_load(const char *path, struct rk_context *ctx, struct rk_oddities *odd,
+		      struct raw_names **ret, struct rk_error *err);
+void rk_raw_names_free(struct raw_names *n); /* NULL is fine */
 /* The fields of a definition, the optional ones included (0); NULL if `id` has another tag. */
 const uint64_t *rk_raw_name(const struct raw_names *n, uint64_t id, uint32_t tag);
 /* Converts a device time to CLOCK_BOOTTIME; false if it does not fit. c NULL: no conversion. */
