@@ -28,8 +28,10 @@
 #include "base/rkraw.h"
 
 #define NS_PER_MS 1000000
-#define DRAIN_NS (50 * (int64_t)NS_PER_MS) /* how long a program's end may wait for its kernels */
-#define LINGER_NS (5 * (int64_t)NS_PER_MS) /* after the last kernel our thread sleeps for good */
+#define DRAIN_NS (50 * (int64_t)NS_PER_MS)  /* how long a program's end may wait for its kernels */
+#define LINGER_NS (5 * (int64_t)NS_PER_MS)  /* after the last kernel our thread sleeps for good */
+#define OVERDUE_NS (2 * (int64_t)NS_PER_MS) /* how long one dispatch may hold up those after it */
+#define OVERDUE_LOOK_NS (50 * NS_PER_MS)
 #define STACK_BYTES (256u << 10)
 
 enum {
@@ -40,6 +42,7 @@ enum {
 	STREAM_SLOTS = 1 << 14,
 	CACHED_SHAPES = 128,
 	CACHED_STREAMS = 16,
+	MAX_OVERDUE = 4096,
 	BATCH = 32,     /* packets passed on together */
 	PIECE = 512,    /* places looked at before another queue's turn */
 	SHORT_US = 100, /* between two looks at the lists */
@@ -59,6 +62,12 @@ struct page {
 };
 _Static_assert(sizeof(struct page) <= PAGE, "a page of places is a page");
 
+/* A dispatch whose signal is not set although those of later ones are. */
+struct overdue {
+	struct overdue *next;
+	struct place place;
+};
+
 struct tag {
 	uint64_t index; /* the packet's, plus 1: others did not take their index from us */
 	uint64_t correlation, stream;
@@ -70,7 +79,8 @@ struct queue {
 	struct hsa_queue *handle;
 	const struct rk_rocm_device *device;
 	uint32_t number, flags; /* flags of RAN */
-	bool guests;            /* other tools add packets before they come to us */
+	struct rk_rocm_order *order;
+	bool guests; /* other tools add packets before they come to us */
 	hsa_queue_error error;
 	void *error_data;
 	struct tag *tags;
@@ -97,11 +107,14 @@ struct queue {
 	struct page *first;
 	uint32_t first_at;
 	_Atomic uint64_t tail; /* taken out */
+	int64_t blocked_ns;    /* since when the oldest one is overdue; 0: it is not */
+	struct overdue *overdue;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* `queues`, and the old ends of lists */
 static struct queue *queues;
 static _Atomic uint32_t numbers, npages;
+static _Atomic uint32_t noverdue;
 static atomic_bool stuck;   /* waiting was in vain: do not wait again */
 static atomic_bool closing; /* the program ends: our thread makes no more calls */
 
@@ -273,6 +286,18 @@ static void free_pages(struct queue *q)
 	q->npages = 0;
 }
 
+static void free_overdue(struct queue *q)
+{
+	struct overdue *o;
+
+	while ((o = q->overdue)) {
+		q->overdue = o->next;
+		rk_rocm.core.signal_destroy(o->place.signal);
+		free(o);
+		atomic_fetch_sub(&noverdue, 1);
+	}
+}
+
 /* ---- times ---- */
 
 static void record_times(const struct queue *q, const struct place *p)
@@ -288,12 +313,67 @@ static void record_times(const struct queue *q, const struct place *p)
 	rk_rocm.core.signal_store_relaxed(p->signal, 1);
 }
 
+static bool has_ended(const struct place *p)
+{
+	return rk_rocm.core.signal_load_scacquire(p->signal) <= 0;
+}
+
+/* Those that were taken out of the list before they ended. */
+static unsigned take_out_overdue(struct queue *q)
+{
+	unsigned n = 0;
+
+	for (struct overdue **link = &q->overdue, *o; (o = *link);) {
+		if (!has_ended(&o->place)) {
+			link = &o->next;
+			continue;
+		}
+		*link = o->next;
+		record_times(q, &o->place);
+		rk_rocm.core.signal_destroy(o->place.signal);
+		free(o);
+		atomic_fetch_sub(&noverdue, 1);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The oldest one in the list has not ended. Kernels may overtake each other, and a signal may be lost:
+ * if the next one ended some time ago, the oldest is put aside with its signal.
+ */
+static bool put_aside(struct queue *q, uint64_t tail, uint64_t head)
+{
+	struct place *p = &q->first->places[q->first_at];
+	const struct place *next = q->first_at + 1 < PLACES ? p + 1 : &q->first->next->places[0];
+	struct overdue *o;
+
+	if (tail + 1 >= head || !has_ended(next)) {
+		q->blocked_ns = 0;
+		return false;
+	}
+	if (!q->blocked_ns)
+		q->blocked_ns = rk_rec_now();
+	if (rk_rec_now() - q->blocked_ns < OVERDUE_NS || atomic_load(&noverdue) >= MAX_OVERDUE)
+		return false;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return false;
+	q->blocked_ns = 0;
+	o->place = *p;
+	o->next = q->overdue;
+	q->overdue = o;
+	p->signal = 0;
+	atomic_fetch_add(&noverdue, 1);
+	return true;
+}
+
 /* Call with the lock held. Returns how many had ended; *left: whether there are more in the list. */
 static unsigned take_out(struct queue *q, bool *left)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-	unsigned n = 0;
+	unsigned n = q->overdue ? take_out_overdue(q) : 0;
 
 	for (; tail < head && n < PIECE; n++, tail++) {
 		struct place *p;
@@ -303,9 +383,10 @@ static unsigned take_out(struct queue *q, bool *left)
 			q->first_at = 0;
 		}
 		p = &q->first->places[q->first_at];
-		if (rk_rocm.core.signal_load_scacquire(p->signal) > 0)
+		if (has_ended(p))
+			record_times(q, p);
+		else if (!put_aside(q, tail, head))
 			break;
-		record_times(q, p);
 		q->first_at++;
 	}
 	atomic_store_explicit(&q->tail, tail, memory_order_release);
@@ -349,7 +430,8 @@ static void drain(struct queue *only)
 				while (take_out_all(&left) >= PIECE)
 					;
 			pthread_mutex_unlock(&lock);
-			left |= !only && rk_rocm_relays();
+			left |= only ? only->overdue != NULL :
+				       rk_rocm_relays() || atomic_load(&noverdue);
 			if (left && atomic_load(&stuck))
 				return;
 		}
@@ -369,6 +451,7 @@ static _Atomic uint32_t asleep; /* futex; 1: it sleeps until a dispatch wakes it
 
 static void *look_after(void *arg)
 {
+	static const struct timespec look_again = { 0, OVERDUE_LOOK_NS };
 	unsigned us = SHORT_US;
 	int64_t idle_ns = 0;
 	bool left = true;
@@ -396,8 +479,9 @@ static void *look_after(void *arg)
 		for (struct queue *q = queues; q; q = q->next)
 			left |= atomic_load(&q->head) != atomic_load(&q->tail);
 		pthread_mutex_unlock(&lock);
-		while (!left && atomic_load(&asleep) && !atomic_load(&closing))
-			syscall(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+		if (!left && !atomic_load(&closing))
+			syscall(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1,
+				atomic_load(&noverdue) ? &look_again : NULL, NULL, 0);
 		atomic_store(&asleep, 0);
 		idle_ns = 0;
 		us = SHORT_US;
@@ -551,6 +635,7 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 					      .agent = q->device->agent,
 					      .submit_ns = now_ns,
 					      .flags = q->flags,
+					      .order = q->order,
 					      .id = l.id };
 		struct rk_rocm_relay *r;
 
@@ -571,6 +656,21 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 		}
 	}
 	rk_rec_ran(l.id, 0, 0, RK_RAW_NO_TIMES);
+}
+
+/*
+ * A packet between kernels, with a signal of the program. While signals of earlier kernels are on
+ * their way, it must not come before them.
+ */
+static void keep_order(struct queue *q, struct hsa_packet *p)
+{
+	const struct rk_rocm_relay what = { .original = p->signal,
+					    .silent = true,
+					    .order = q->order };
+	struct rk_rocm_relay *r;
+
+	if (p->signal && rk_rocm_order_has(q->order) && rk_rocm_relay_start(&what, &r))
+		p->signal = r->signal;
 }
 
 static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -599,6 +699,7 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 		memcpy(copy, from, n * sizeof(*copy));
 		for (uint64_t i = 0; i < n; i++) {
 			if (!is_dispatch(&copy[i])) {
+				keep_order(q, &copy[i]);
 				index += !q->guests;
 				continue;
 			}
@@ -674,8 +775,10 @@ static struct queue *new_queue(uint64_t agent)
 	if (!q)
 		return NULL;
 	q->device = device;
+	q->order = rk_rocm_order_new();
 	q->last = q->first = new_page();
-	if (!q->last) {
+	if (!q->order || !q->last) {
+		rk_rocm_order_put(q->order);
 		free(q);
 		return NULL;
 	}
@@ -686,8 +789,10 @@ static struct queue *new_queue(uint64_t agent)
 
 static void free_queue(struct queue *q)
 {
+	free_overdue(q);
 	if (q->last)
 		free_pages(q);
+	rk_rocm_order_put(q->order);
 	if (q->tags)
 		munmap(q->tags, ((size_t)q->mask + 1) * sizeof(*q->tags));
 	free(q);

@@ -12,7 +12,14 @@ enum { MAX_RELAYS = 4096 }; /* each has an event of the driver */
 /* Times of the device and of the host agree to less than this. */
 #define EARLY_NS 50000
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+struct rk_rocm_order {
+	pthread_mutex_t lock;
+	struct rk_rocm_relay *first, *last; /* oldest first */
+	_Atomic unsigned users;             /* its queue and its relays */
+	_Atomic unsigned under_way;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* spare ones */
 static struct rk_rocm_relay *spare;
 static unsigned nrelays;
 static _Atomic unsigned under_way;
@@ -29,6 +36,45 @@ uint32_t rk_rocm_time_flags(const struct hsa_signal *s, const struct hsa_time *t
 		return RK_RAW_NO_TIMES;
 	return flags;
 }
+
+/* ---- orders ---- */
+
+struct rk_rocm_order *rk_rocm_order_new(void)
+{
+	struct rk_rocm_order *o = calloc(1, sizeof(*o));
+
+	if (o) {
+		pthread_mutex_init(&o->lock, NULL);
+		o->users = 1;
+	}
+	return o;
+}
+
+void rk_rocm_order_put(struct rk_rocm_order *o)
+{
+	if (o && atomic_fetch_sub(&o->users, 1) == 1)
+		free(o);
+}
+
+bool rk_rocm_order_has(struct rk_rocm_order *o)
+{
+	return atomic_load_explicit(&o->under_way, memory_order_acquire) != 0;
+}
+
+static void append(struct rk_rocm_order *o, struct rk_rocm_relay *r)
+{
+	pthread_mutex_lock(&o->lock);
+	if (o->last)
+		o->last->next = r;
+	else
+		o->first = r;
+	o->last = r;
+	atomic_fetch_add(&o->users, 1);
+	atomic_fetch_add(&o->under_way, 1);
+	pthread_mutex_unlock(&o->lock);
+}
+
+/* ---- spare ones ---- */
 
 static void put(struct rk_rocm_relay *r)
 {
@@ -65,6 +111,8 @@ static struct rk_rocm_relay *take(void)
 	return r;
 }
 
+/* ---- from the device to the program ---- */
+
 static void record(struct rk_rocm_relay *r, const struct hsa_time *t, uint32_t flags)
 {
 	if (r->agent) {
@@ -81,31 +129,64 @@ static void record(struct rk_rocm_relay *r, const struct hsa_time *t, uint32_t f
 	rk_rec_copy(&r->copy);
 }
 
-/* On ROCr's thread. The program may go on as soon as its signal is set: times first. */
-static bool is_set(int64_t value, void *arg)
+/* The program may go on as soon as its signal is set: times first. */
+static void deliver(struct rk_rocm_relay *r)
 {
-	struct rk_rocm_relay *r = arg;
 	struct hsa_signal *ours = memory_of(r->signal), *theirs = memory_of(r->original);
-	struct hsa_time t = { 0 };
 	uint32_t flags = RK_RAW_NO_TIMES;
-	int before = errno;
+	struct hsa_time t = { 0 };
 
-	(void)value;
-	if (!r->cancelled && ours->start) {
+	if (!r->silent && ours->start) {
 		hsa_status rc = r->agent ? rk_rocm.amd.get_dispatch_time(r->agent, r->signal, &t) :
 					   rk_rocm.amd.get_async_copy_time(r->signal, &t);
 
 		if (!rc)
 			flags = rk_rocm_time_flags(ours, &t, r->submit_ns, r->flags);
 	}
-	if (!r->cancelled && theirs) {
+	if (theirs) {
 		theirs->start = ours->start;
 		theirs->end = ours->end;
 		rk_rocm.core.signal_subtract_screlease(r->original, 1);
 	}
-	if (!r->cancelled)
+	if (!r->silent)
 		record(r, &t, flags);
-	ours->start = ours->end = 0;
+	r->state = RK_ROCM_DELIVERED;
+}
+
+/* Delivers all that are set up to r, and takes r out of the list. */
+static void deliver_in_order(struct rk_rocm_order *o, struct rk_rocm_relay *r)
+{
+	struct rk_rocm_relay *before = NULL;
+
+	pthread_mutex_lock(&o->lock);
+	for (struct rk_rocm_relay *p = o->first; p != r; before = p, p = p->next)
+		if (p->state == RK_ROCM_WAITS && rk_rocm.core.signal_load_scacquire(p->signal) <= 0)
+			deliver(p);
+	if (r->state == RK_ROCM_WAITS)
+		deliver(r);
+	if (before)
+		before->next = r->next;
+	else
+		o->first = r->next;
+	if (o->last == r)
+		o->last = before;
+	atomic_fetch_sub(&o->under_way, 1);
+	pthread_mutex_unlock(&o->lock);
+	rk_rocm_order_put(o);
+}
+
+/* On ROCr's thread. */
+static bool is_set(int64_t value, void *arg)
+{
+	struct rk_rocm_relay *r = arg;
+	int before = errno;
+
+	(void)value;
+	if (r->order)
+		deliver_in_order(r->order, r);
+	else if (r->state == RK_ROCM_WAITS)
+		deliver(r);
+	memory_of(r->signal)->start = memory_of(r->signal)->end = 0;
 	rk_rocm.core.signal_store_relaxed(r->signal, 1);
 	put(r);
 	atomic_fetch_sub(&under_way, 1);
@@ -124,9 +205,11 @@ bool rk_rocm_relay_start(const struct rk_rocm_relay *what, struct rk_rocm_relay 
 	*r = *what;
 	r->signal = signal;
 	atomic_fetch_add(&under_way, 1);
+	if (r->order)
+		append(r->order, r);
 	if (rk_rocm.amd.signal_async_handler(signal, HSA_CONDITION_LT, 1, is_set, r)) {
-		atomic_fetch_sub(&under_way, 1);
-		put(r);
+		r->state = RK_ROCM_CANCELLED;
+		is_set(0, r);
 		return false;
 	}
 	*ret = r;
@@ -135,7 +218,7 @@ bool rk_rocm_relay_start(const struct rk_rocm_relay *what, struct rk_rocm_relay 
 
 void rk_rocm_relay_cancel(struct rk_rocm_relay *r)
 {
-	r->cancelled = true;
+	r->state = RK_ROCM_CANCELLED;
 	rk_rocm.core.signal_store_screlease(r->signal, 0);
 }
 

@@ -143,22 +143,33 @@ void rk_rocm_queue_close(void);
  * For an operation whose signal the program waits for: the device gets ours; when that is set, ROCr's
  * own thread for signals copies its times into the program's signal and sets that, as the device would
  * have. Kernels and copies of programs that wait for signals take this way.
+ *
+ * ROCr does not look at signals in the order in which they are set, but a program may rely on the order
+ * of a queue. So the relays of a queue are in a list, and those before the one that is set go first.
  */
+struct rk_rocm_order;
 struct rk_rocm_relay {
-	struct rk_rocm_relay *next;
-	uint64_t signal, original;
-	uint64_t agent; /* 0: a copy */
+	uint64_t signal, original; /* original 0: none */
+	uint64_t agent;            /* of a kernel; 0: a copy */
 	int64_t submit_ns;
-	uint32_t flags; /* of rk_rec_ran() */
-	bool cancelled;
-	uint64_t id;             /* of a kernel */
-	struct rk_rec_copy copy; /* of a copy */
+	uint32_t flags;              /* of rk_rec_ran() */
+	bool silent;                 /* nothing is recorded: a barrier between kernels */
+	uint64_t id;                 /* of a kernel */
+	struct rk_rec_copy copy;     /* of a copy */
+	struct rk_rocm_order *order; /* NULL: it has none */
+	struct rk_rocm_relay *next;  /* in its order, or among the spare ones */
+	enum { RK_ROCM_WAITS, RK_ROCM_DELIVERED, RK_ROCM_CANCELLED } state;
 };
-/* Fills in a relay whose signal waits to be set; false: there is none to be had. */
+struct rk_rocm_order *rk_rocm_order_new(void);       /* NULL: no memory */
+void rk_rocm_order_put(struct rk_rocm_order *order); /* its relays may still be under way */
+bool rk_rocm_order_has(struct rk_rocm_order *order); /* relays under way */
+/*
+ * Starts a relay as described by `what`; its signal is for the device. False: there is none to be had.
+ */
 bool rk_rocm_relay_start(const struct rk_rocm_relay *what, struct rk_rocm_relay **ret);
 /* The operation was not submitted. */
 void rk_rocm_relay_cancel(struct rk_rocm_relay *r);
-unsigned rk_rocm_relays(void); /* on their way */
+unsigned rk_rocm_relays(void); /* under way */
 void rk_rocm_relay_close(void);
 /* RK_RAW_NO_TIMES for times that cannot be right, else `flags`. */
 uint32_t rk_rocm_time_flags(const struct hsa_signal *s, const struct hsa_time *t, int64_t submit_ns,

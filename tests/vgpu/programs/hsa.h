@@ -69,7 +69,7 @@ static uint64_t load(const char *name)
 }
 
 /* Writes a packet of 64 bytes; its header last. */
-static void submit(hsa_queue_t *queue, const void *packet, uint16_t header)
+static inline void submit(hsa_queue_t *queue, const void *packet, uint16_t header)
 {
 	uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
 	uint8_t *slot = (uint8_t *)queue->base_address + index % queue->size * 64;
