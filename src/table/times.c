@@ -55,7 +55,8 @@ uint64_t rk_times_needs(enum rk_table table)
 		return 0;
 	needs = BIT(fields[table].start) | BIT(fields[table].duration);
 	if (table == RK_KERNELS)
-		needs |= BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) | BIT(RK_K_PID) | BIT(RK_K_RANK);
+		needs |= BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) | BIT(RK_K_PID) | BIT(RK_K_RANK) |
+			 BIT(RK_K_SUBMIT);
 	return needs;
 }
 
@@ -160,7 +161,8 @@ static int look_at_row(struct times *t, const struct rk_batch *b, size_t i, stru
 	int64_t d, at;
 
 	if (!rk_column_has(duration, i) || !rk_column_has(start, i)) {
-		t->timeless += t->held != NULL;
+		/* others never had times, as in a file of counters */
+		t->timeless += t->held && rk_column_has(&b->cols[RK_K_SUBMIT], i);
 		return 0;
 	}
 	d = ((const int64_t *)duration->data)[i];
@@ -217,7 +219,9 @@ static int times_next(struct rk_source *base, const struct rk_batch **batch, str
 	if (t->held && full(&cols[RK_K_START]) && full(&cols[RK_K_DURATION]) &&
 	    full(&cols[RK_K_DEVICE]) && full(&cols[RK_K_QUEUE]))
 		return look_at_full(t, *batch, err) < 0 ? RK_E_NOMEM : 1;
-	for (size_t i = 0; (t->held || cols[t->duration].data) && i < (*batch)->nrows; i++)
+	if (!cols[t->duration].data && !(t->held && cols[RK_K_SUBMIT].data))
+		return 1;
+	for (size_t i = 0; i < (*batch)->nrows; i++)
 		if (look_at_row(t, *batch, i, err) < 0)
 			return RK_E_NOMEM;
 	return 1;
