@@ -8,7 +8,7 @@ endif()
 
 # AMD's own runtime over the virtual GPU, with the collector: the ledger of the device against what was recorded.
 if(ROCKIT_TESTS AND TARGET vgpu)
-  foreach(script collect calls)
+  foreach(script collect calls verbs)
     rockit_script_test(vgpu-${script} vgpu 900 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/${script}.py)
     set_property(TEST vgpu-${script} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=trixie
                  VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu)

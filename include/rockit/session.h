@@ -59,7 +59,19 @@ struct rk_session_options {
 	 * table; rk_session_plan then starts it. False: planning starts nothing.
 	 */
 	bool ask_installed;
-	uint64_t reserved[8]; /* 0 */
+	/*
+	 * For rockit's own collectors (rocm, cupti, opencl), which also take delay_s, duration_s
+	 * and range; RK_E_USAGE for others. `window`: keep only the newest `max_size` bytes
+	 * (0: 512 MiB) of each process. `snap_on`: "signal,crash,slow-step:20%,gap:100ms", when the
+	 * window is copied to a run directory <dir>/snap-NNN: the newest `last_s` seconds (0: all), at
+	 * most `keep` copies (0: 10). `every`: "N:M", N seconds of every M, or N of every M ranges.
+	 * `sample`: one call record of so many. `record`: a window with a collector of rockit's own
+	 * whatever else is installed, and nothing is converted at the end.
+	 */
+	const char *snap_on, *every;
+	uint64_t max_size, last_s, keep, sample;
+	bool window, record;
+	uint64_t reserved[1]; /* 0 */
 };
 
 struct rk_session;

@@ -24,9 +24,9 @@ struct settings {
 	struct rk_common common;
 	const char *preset, *traces, *counters, *input, *tool, *tool_version, *arch, *tool_args;
 	const char *context, *context_file, *dir, *monitor, *kernel_regex, *library_trace, *ranks;
-	const char *spm, *range;
-	uint64_t timeout, grace, interval, attach, delay, duration;
-	bool force, keep_going, baseline, html, redact, dry_run, att;
+	const char *spm, *range, *snap_on, *every, *sample;
+	uint64_t timeout, grace, interval, attach, delay, duration, max_size, last, keep;
+	bool window, force, keep_going, baseline, html, redact, dry_run, att;
 	int then, format, replay;
 };
 
@@ -71,12 +71,25 @@ static const struct rk_opt options[] = {
 	  AT(kernel_regex) },
 	{ "attach", 0, "PID", "record a running process (rocprofv3 since ROCm 7.1)", RK_OPT_NUMBER,
 	  AT(attach) },
-	{ "delay", 0, "S", "start recording after this many seconds (since 6.4)", RK_OPT_SECONDS,
+	{ "delay", 0, "S", "start recording after this time (rocprofv3 since 6.4)", RK_OPT_SECONDS,
 	  AT(delay) },
-	{ "duration", 0, "S", "record for this many seconds (since 6.4)", RK_OPT_SECONDS,
+	{ "duration", 0, "S", "record for this time (rocprofv3 since 6.4)", RK_OPT_SECONDS,
 	  AT(duration) },
-	{ "range", 0, "NAME", "record only in ROCTx ranges of this name (since 7.0)", RK_OPT_TEXT,
-	  AT(range) },
+	{ "range", 0, "NAME", "record only in ranges of this name (rocprofv3 since 7.0)",
+	  RK_OPT_TEXT, AT(range) },
+	{ "every", 0, "N:M", "record N seconds of every M; with --range, N of every M ranges",
+	  RK_OPT_TEXT, AT(every) },
+	{ "sample", 0, "1/N", "record one of N calls; kernels are all recorded", RK_OPT_TEXT,
+	  AT(sample) },
+	{ "window", 0, NULL, "keep only the newest records (rockit's own collectors)", RK_OPT_FLAG,
+	  AT(window) },
+	{ "max-size", 0, "BYTES", "size of the window of each process (default: 512M)",
+	  RK_OPT_BYTES, AT(max_size) },
+	{ "last", 0, "S", "seconds that a snapshot holds (default: all of the window)",
+	  RK_OPT_SECONDS, AT(last) },
+	{ "snap-on", 0, "T,...", "copy the window at: signal, crash, slow-step:20%, gap:100ms",
+	  RK_OPT_TEXT, AT(snap_on), rk_offer_triggers },
+	{ "keep", 0, "N", "snapshots to keep, the newest (default: 10)", RK_OPT_NUMBER, AT(keep) },
 	{ "replay", 0, "WHAT", "for counters, repeat each kernel (since 10.1) or the application",
 	  RK_OPT_CHOICE, AT(replay), replays },
 	{ "spm", 0, "LIST", "hardware counters to stream while kernels run (since 7.14)",
@@ -177,23 +190,14 @@ out:
 static int run(const struct settings *s, struct rk_session *session)
 {
 	const struct rk_session_hooks hooks = { .say = say, .warn = say, .arg = (void *)s };
-	const char *const *lines, *dir;
+	const char *dir;
 	struct rk_session_result did = { 0 };
 	struct rk_error err = { 0 };
 	char line[1024];
-	size_t n;
 
 	say_to_nobody_too();
-	lines = rk_session_notes(session, &n);
-	for (size_t i = 0; !s->common.quiet && i < n; i++)
-		say_note("run", lines[i]);
-	lines = rk_session_hazards(session, &n);
-	for (size_t i = 0; !s->common.quiet && i < n; i++) {
-		snprintf(line, sizeof(line), "known problem of %s: %s",
-			 rk_session_planned(session)->tool, lines[i]);
-		say_note("run", line);
-	}
-
+	if (!s->common.quiet)
+		rk_print_notes("run", session);
 	if (rk_session_run(session, &hooks, &did, &err) < 0) {
 		say_error("run", &err);
 		return did.status ? did.status : EXIT_OWN;
@@ -218,21 +222,6 @@ static int run(const struct settings *s, struct rk_session *session)
 	return did.status;
 }
 
-static int print_plan(const struct settings *s, const struct rk_session *session)
-{
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len;
-	int rc = rk_session_render(session, s->format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text,
-				   &len, &err);
-
-	if (rc < 0) {
-		say_error("run", &err);
-		return EXIT_OWN;
-	}
-	return rk_print_text("run", NULL, text, len) == EXIT_DONE ? EXIT_DONE : EXIT_OWN;
-}
-
 static int run_run(int argc, char **argv)
 {
 	struct settings s = { .preset = NULL };
@@ -240,6 +229,7 @@ static int run_run(int argc, char **argv)
 	struct rk_session *session = NULL;
 	struct rk_error err = { 0 };
 	char spec[4096];
+	uint64_t sample = 0;
 	int n, rc = rk_options_parse(&cmd_run, &s, argc, argv, &n);
 
 	if (rc >= 0)
@@ -253,6 +243,8 @@ static int run_run(int argc, char **argv)
 		return say_misuse("run", "option '--dir' needs a directory name");
 	if (s.format && !s.dry_run)
 		return say_misuse("run", "'--format' needs '--dry-run'");
+	if (!rk_sample_parse("run", s.sample, &sample))
+		return EXIT_MISUSE;
 	argv[n] = NULL;
 
 	o = (struct rk_session_options){
@@ -286,6 +278,13 @@ static int run_run(int argc, char **argv)
 		.delay_s = s.delay,
 		.duration_s = s.duration,
 		.thread_trace = s.att,
+		.window = s.window,
+		.max_size = s.max_size,
+		.last_s = s.last,
+		.keep = s.keep,
+		.snap_on = s.snap_on,
+		.every = s.every,
+		.sample = sample,
 		.root = getenv("ROCKIT_SYSFS_ROOT"),
 		.argv = argv,
 	};
@@ -299,7 +298,7 @@ static int run_run(int argc, char **argv)
 		return rc == EXIT_MISUSE ? EXIT_MISUSE : EXIT_OWN;
 	}
 	if (s.dry_run)
-		rc = print_plan(&s, session);
+		rc = rk_print_plan("run", session, s.format ? RK_REPORT_JSON : RK_REPORT_TEXT);
 	else
 		rc = run(&s, session);
 	rk_session_free(session);

@@ -40,8 +40,8 @@ struct rk_command {
 };
 
 extern const struct rk_command cmd_completion, cmd_convert, cmd_counters, cmd_diff, cmd_doctor,
-	cmd_env, cmd_help, cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run,
-	cmd_slurm, cmd_snap, cmd_start, cmd_stop, cmd_version;
+	cmd_env, cmd_help, cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_record, cmd_report,
+	cmd_run, cmd_slurm, cmd_snap, cmd_start, cmd_stop, cmd_version;
 
 /* All verbs in the order of `rockit help`, NULL at the end (main.c). */
 extern const struct rk_command *const rk_commands[];

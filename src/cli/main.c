@@ -13,10 +13,10 @@
 #include "say.h"
 
 const struct rk_command *const rk_commands[] = {
-	&cmd_run,        &cmd_report,  &cmd_metrics,  &cmd_diff,    &cmd_convert,
-	&cmd_doctor,     &cmd_presets, &cmd_counters, &cmd_monitor, &cmd_snap,
-	&cmd_start,      &cmd_stop,    &cmd_env,      &cmd_slurm,   &cmd_pack,
-	&cmd_completion, &cmd_help,    &cmd_version,  NULL,
+	&cmd_run,     &cmd_record,     &cmd_report,  &cmd_metrics,  &cmd_diff,
+	&cmd_convert, &cmd_doctor,     &cmd_presets, &cmd_counters, &cmd_monitor,
+	&cmd_snap,    &cmd_start,      &cmd_stop,    &cmd_env,      &cmd_slurm,
+	&cmd_pack,    &cmd_completion, &cmd_help,    &cmd_version,  NULL,
 };
 
 enum { MOST_VERBS = 15, NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };

@@ -329,6 +329,18 @@ const char *const rk_offer_groups[] = { "time",     "launch", "occupancy", "wave
 					"gl1",      "l2",     "fabric",    "hbm",   "dram",
 					"comm",     "atomic", "scheduler", NULL };
 
+const char *const rk_offer_triggers[] = { "signal", "crash", "slow-step:20%", "gap:100ms", NULL };
+
+bool rk_sample_parse(const char *verb, const char *text, uint64_t *ret)
+{
+	*ret = 0;
+	if (!text || (!strncmp(text, "1/", 2) && text[2] != '0' &&
+		      !read_number(RK_OPT_NUMBER, text + 2, ret)))
+		return true;
+	say_misuse(verb, "option '--sample' takes 1/N, such as 1/100, not '%s'", text);
+	return false;
+}
+
 const struct rk_foreign rk_rocprof_options[] = {
 	{ "hip-trace", "'-t hip', or '-t hip,kernel' to include kernels" },
 	{ "hip-api", "'-t hip'" },

@@ -78,6 +78,7 @@ extern const char *const rk_offer_traces[];    /* run -t */
 extern const char *const rk_offer_libraries[]; /* run --library-trace */
 extern const char *const rk_offer_counters[];  /* run -c, counters --plan: sets and @categories */
 extern const char *const rk_offer_groups[];    /* metrics --group */
+extern const char *const rk_offer_triggers[];  /* run, record --snap-on */
 
 /* rk_offer_counters as help text. */
 #define RK_COUNTER_WORDS_HELP                                                                   \
@@ -87,6 +88,9 @@ extern const char *const rk_offer_groups[];    /* metrics --group */
 	"             instruction_mix\n"
 
 extern const struct rk_opt rk_switch_options[]; /* of start and stop */
+
+/* "1/100" of --sample; NULL is 0. False: misuse; the message is printed. */
+bool rk_sample_parse(const char *verb, const char *text, uint64_t *ret);
 
 /* Options of rocprof, rocprofv2 and rocprofv3 and their equivalents in 'rockit run'. */
 extern const struct rk_foreign rk_rocprof_options[];

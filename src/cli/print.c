@@ -140,3 +140,35 @@ int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES])
 		say_note(verb, path);
 	return -1;
 }
+
+/* ---- plans of sessions ---- */
+
+void rk_print_notes(const char *verb, const struct rk_session *session)
+{
+	const char *const *lines;
+	char line[1024];
+	size_t n;
+
+	lines = rk_session_notes(session, &n);
+	for (size_t i = 0; i < n; i++)
+		say_note(verb, lines[i]);
+	lines = rk_session_hazards(session, &n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(line, sizeof(line), "known problem of %s: %s",
+			 rk_session_planned(session)->tool, lines[i]);
+		say_note(verb, line);
+	}
+}
+
+int rk_print_plan(const char *verb, const struct rk_session *session, enum rk_report_format format)
+{
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+
+	if (rk_session_render(session, format, &text, &len, &err) < 0) {
+		say_error(verb, &err);
+		return EXIT_OWN;
+	}
+	return rk_print_text(verb, NULL, text, len) == EXIT_DONE ? EXIT_DONE : EXIT_OWN;
+}

@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "rockit/report.h"
+#include "rockit/session.h"
 
 /* By enum rk_report_format. */
 extern const char *const rk_format_words[];
@@ -35,5 +36,10 @@ enum { RK_NEWEST_BYTES = 512 };
  * unless quiet. Returns -1 to go on; without a run, prints a message and returns the exit status.
  */
 int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES]);
+
+/* Notes and known problems of a plan, a line each, on standard error. */
+void rk_print_notes(const char *verb, const struct rk_session *session);
+/* The plan itself. Returns the exit status. */
+int rk_print_plan(const char *verb, const struct rk_session *session, enum rk_report_format format);
 
 #endif

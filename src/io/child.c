@@ -224,6 +224,15 @@ static int64_t later(int64_t from, uint64_t ms)
 	return from + (int64_t)ms * MS;
 }
 
+/* The signal that our caller keeps for itself. */
+static bool is_own(const struct watch *w, int sig)
+{
+	if (!w->opt->own_signal || sig != w->opt->own_signal)
+		return false;
+	w->opt->signalled(w->opt->arg);
+	return true;
+}
+
 static void pass_on(struct watch *w, int sig)
 {
 	/*
@@ -418,7 +427,7 @@ static void watch_until_end(struct watch *w)
 			wait = rk_min_i64(rk_max_i64(due - now + MS - 1, 0) / MS, INT32_MAX);
 		poll(&fd, 1, (int)wait);
 		while ((sig = rk_child_signals_next(&w->signals))) {
-			if (sig == SIGCHLD)
+			if (sig == SIGCHLD || is_own(w, sig))
 				continue;
 			if (sig == SIGCONT && w->tty.wanted)
 				rk_child_tty_give(&w->tty, w->ret->pid);
@@ -511,7 +520,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 	rk_child_tty_open(&w->tty);
 	rc = start(w, how, err);
 	rk_child_signals_wait(&w->signals);
-	if (!rc && ret->pid && sig) {
+	if (!rc && ret->pid && sig && !is_own(w, sig)) {
 		ret->forwarded = sig;
 		pass_on(w, sig);
 	}
@@ -533,7 +542,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 	rk_child_tty_close(&w->tty);
 	rk_child_guard_clear();
 	while ((sig = rk_child_signals_next(&w->signals))) /* signals that arrived late */
-		if (rk_child_signals_meant_us(sig))
+		if (rk_child_signals_meant_us(sig) && sig != w->opt->own_signal)
 			ret->forwarded = sig;
 	rk_child_signals_close(&w->signals);
 out:

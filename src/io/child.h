@@ -26,7 +26,10 @@ struct rk_child_options {
 	bool interrupt;
 	/* Called ten times a second from the waiting thread; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
-	void *arg; /* of both */
+	/* A signal for us that is not passed on and not reported: `signalled` is called instead. */
+	int own_signal; /* 0: none */
+	void (*signalled)(void *arg);
+	void *arg; /* of all three */
 };
 
 enum rk_child_end {

@@ -258,8 +258,15 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		.attach_pid = p->attach_pid,
 		.delay_s = p->delay_s,
 		.duration_s = p->duration_s,
-		.range = p->range,
+		/* a step to watch does not limit what is recorded */
+		.range = p->window.slow_percent ? NULL : p->range,
 		.range_library = p->range_library,
+		.window_bytes = p->window.bytes,
+		.switched = p->window.bytes || rk_plan_switches(p),
+		.asleep = p->delay_s && p->tool->library,
+		.every_on = p->range ? p->window.every_on : 0,
+		.every_of = p->range ? p->window.every_of : 0,
+		.sample = p->window.sample,
 	};
 	const struct rk_list *notes = &pass->how.notes;
 	struct rk_list kept = { 0 };
@@ -494,6 +501,10 @@ static int plan_range(const struct rk_session_options *opt, struct rk_plan *p, s
 
 	if (!opt->range[0])
 		return rk_fail(err, RK_E_USAGE, "--range needs the name of a ROCTx range");
+	if (p->tool->library) { /* it knows the ranges itself */
+		p->range = rk_strdup(opt->range);
+		return p->range ? 0 : rk_fail_nomem(err);
+	}
 	rk_bytes_init(&path, 1 << 16);
 	if (rk_collector_find(RK_RANGE_LIBRARY, &path))
 		p->range_library = rk_strdup(rk_bytes_str(&path));
@@ -526,6 +537,9 @@ static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, st
 		{ opt->delay_s, RK_ASK_DELAY },
 		{ opt->duration_s, RK_ASK_DURATION },
 		{ opt->range, RK_ASK_RANGE },
+		{ opt->window || opt->record, RK_ASK_WINDOW },
+		{ opt->every, RK_ASK_EVERY },
+		{ opt->sample, RK_ASK_SAMPLE },
 	};
 	int rc;
 
@@ -537,10 +551,11 @@ static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, st
 	else if (opt->replay && strcmp(opt->replay, "application") != 0)
 		return rk_fail(err, RK_E_USAGE, "unknown replay '%s'; known: kernel, application",
 			       opt->replay);
-	if (p->asks & ~known && (!p->tool->check || p->tool->library))
+	if (p->asks & ~known && !p->tool->check)
 		return rk_fail(err, RK_E_USAGE,
 			       "%s has no --attach, --att, --spm, --replay kernel, --delay, "
-			       "--duration or --range; use --tool rocprofv3",
+			       "--duration, --range, --window, --every or --sample; use --tool "
+			       "rocprofv3, or rockit's own rocm, cupti or opencl",
 			       p->tool->name);
 	if (p->tool->check && (rc = p->tool->check(p->version, p->asks, err)) < 0)
 		return rc;
@@ -549,7 +564,9 @@ static int plan_asks(const struct rk_session_options *opt, struct rk_plan *p, st
 	p->duration_s = opt->duration_s;
 	if (opt->spm && (rc = plan_spm(opt->spm, p, err)) < 0)
 		return rc;
-	return opt->range ? plan_range(opt, p, err) : 0;
+	if (opt->range && (rc = plan_range(opt, p, err)) < 0)
+		return rc;
+	return rk_plan_window(opt, p, err);
 }
 
 /* A running process has its own environment, and is not ours to end. */
@@ -683,8 +700,11 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		p->chosen = chosen;
 	if ((rc = plan_dirs(opt, p, err)) < 0 ||
 	    (rc = rk_plan_request(opt, &p->want, &p->notes, err)) < 0 ||
-	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_tool(opt, p, err)) < 0 ||
-	    (rc = plan_asks(opt, p, err)) < 0)
+	    (rc = rk_plan_arch(opt, p, err)) < 0 || (rc = plan_tool(opt, p, err)) < 0)
+		return rc;
+	if (p->want.nothing_said && p->tool->library)
+		p->want.traces = p->tool->lightest;
+	if ((rc = plan_asks(opt, p, err)) < 0)
 		return rc;
 	if (p->attach_pid && (p->want.libraries || p->want.env.n)) {
 		rk_list_add(&p->notes,
@@ -693,8 +713,6 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		p->want.libraries = 0;
 		rk_list_release(&p->want.env);
 	}
-	if (p->want.nothing_said && p->tool->library)
-		p->want.traces = p->tool->lightest;
 	/*
 	 * One torchrun on each node of a job: the job's rank is the node's, its workers have RANK.
 	 * Workers of mpirun would be known by %rank%, which is the node's as well.

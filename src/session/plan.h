@@ -40,6 +40,17 @@ struct rk_plan_pass {
 	unsigned traces;        /* requested */
 };
 
+/* Which parts of the execution our own collector records, and when rockit copies its window. */
+struct rk_plan_window {
+	uint64_t bytes; /* of the ring of each process; 0: everything is kept */
+	bool record;    /* nothing is converted at the end */
+	uint64_t last_s, keep;
+	uint64_t every_on, every_of; /* seconds, or ranges if there is one; 0: always */
+	uint64_t sample;
+	bool on_signal, on_crash;
+	uint64_t slow_percent, gap_ms; /* 0: no such trigger */
+};
+
 struct rk_plan {
 	struct rk_request want;
 	const struct rk_tool_ops *tool;
@@ -67,6 +78,7 @@ struct rk_plan {
 	uint64_t attach_pid;          /* 0: start the program */
 	uint64_t delay_s, duration_s; /* 0: not set */
 	char *range, *range_library;  /* NULL: record everywhere */
+	struct rk_plan_window window;
 	uint64_t timeout_ms, grace_ms;
 	bool force, keep_going, baseline, redact;
 	struct rk_list unset;       /* names of inherited variables that are removed */
@@ -77,6 +89,11 @@ struct rk_plan {
 
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err);
 void rk_plan_free(struct rk_plan *p); /* NULL is fine */
+
+/* Options of our own collectors: reads and checks them. (plan_window.c) */
+int rk_plan_window(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
+/* Whether rockit switches recording on and off while the program runs. */
+bool rk_plan_switches(const struct rk_plan *p);
 
 /* The parts of rk_plan_make in plan_request.c. */
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
@@ -110,6 +127,10 @@ void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *r
 /* What a pass has beside its counters: "groups" of a kernel replay, "spm"; perhaps nothing. */
 void rk_plan_groups(struct rk_json_out *j, const struct rk_plan *p,
 		    const struct rk_plan_pass *pass);
+
+/* "every", "sample" and "window", those that were requested; `snaps` were made, NULL in a plan. */
+void rk_plan_window_json(struct rk_json_out *j, const struct rk_plan *p,
+			 const struct rk_list *snaps);
 
 /* By rk_render; `what` is a plan. */
 void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look);

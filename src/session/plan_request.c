@@ -418,6 +418,8 @@ static const struct rk_tool_ops *choose(const struct rk_session_options *opt, st
 {
 	const struct rk_tool_ops *tool = NULL;
 
+	if (opt->record)
+		return choose_among(true, p, found, path);
 	if (!p->arch_assumed || (p->amd && !p->cuda))
 		tool = choose_among(false, p, found, path);
 	if (!tool && !opt->arch)
@@ -443,8 +445,8 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	if (!p->tool)
 		return tool_missing("a profiler", found, err);
 	there = find_tool(p->tool, found, path);
-	/* With NVIDIA's GPUs alone everybody expects their own collector. */
-	if (is_auto(opt->tool) && p->tool->library &&
+	/* With NVIDIA's GPUs alone everybody expects their own collector, and 'record' has no other. */
+	if (is_auto(opt->tool) && p->tool->library && !opt->record &&
 	    !(p->tool->gpu == RK_TOOL_NVIDIA_GPU && p->arch_assumed))
 		rk_list_addf(&p->notes, "%s; tracing %s (see 'rockit doctor')",
 			     p->arch_assumed && !p->amd ? "no AMD GPU found" :

@@ -77,6 +77,72 @@ void rk_plan_groups(struct rk_json_out *j, const struct rk_plan *p, const struct
 	rk_json_close(j);
 }
 
+/* The triggers, as on the command line. */
+static void list_triggers(const struct rk_plan_window *w, struct rk_list *ret)
+{
+	if (w->on_signal)
+		rk_list_add(ret, "signal");
+	if (w->on_crash)
+		rk_list_add(ret, "crash");
+	if (w->slow_percent)
+		rk_list_addf(ret, "slow-step:%" PRIu64 "%%", w->slow_percent);
+	if (w->gap_ms)
+		rk_list_addf(ret, "gap:%" PRIu64 "ms", w->gap_ms);
+}
+
+/* What our own collector leaves out, and what it keeps. */
+static void put_window(struct rk_bytes *out, const struct rk_plan *p)
+{
+	const struct rk_plan_window *w = &p->window;
+	const char *unit = p->range ? "ranges" : "seconds";
+	struct rk_list triggers = { 0 };
+
+	if (p->tool->library && p->delay_s)
+		rk_bytes_printf(out, "# recording starts after %" PRIu64 " s\n", p->delay_s);
+	if (p->tool->library && p->duration_s)
+		rk_bytes_printf(out, "# recording lasts %" PRIu64 " s\n", p->duration_s);
+	if (w->every_of)
+		rk_bytes_printf(out, "# recorded: %" PRIu64 " of every %" PRIu64 " %s\n",
+				w->every_on, w->every_of, unit);
+	if (w->bytes)
+		rk_bytes_printf(out, "# window: %" PRIu64 " KiB of each process\n", w->bytes >> 10);
+	list_triggers(w, &triggers);
+	put_names(out, "# snapshots at:", &triggers);
+	out->bad = out->bad || triggers.bad;
+	rk_list_release(&triggers);
+}
+
+void rk_plan_window_json(struct rk_json_out *j, const struct rk_plan *p,
+			 const struct rk_list *snaps)
+{
+	const struct rk_plan_window *w = &p->window;
+	struct rk_list triggers = { 0 };
+
+	if (w->every_of) {
+		rk_json_object_flat(j, "every");
+		rk_json_uint(j, "on", w->every_on);
+		rk_json_uint(j, "of", w->every_of);
+		rk_json_text(j, "unit", p->range ? "ranges" : "seconds");
+		rk_json_close(j);
+	}
+	if (w->sample)
+		rk_json_uint(j, "sample", w->sample);
+	if (!w->bytes)
+		return;
+	list_triggers(w, &triggers);
+	rk_json_object(j, "window");
+	rk_json_uint(j, "bytes", w->bytes);
+	if (w->last_s)
+		rk_json_uint(j, "last_s", w->last_s);
+	rk_json_uint(j, "keep", w->keep);
+	rk_json_list(j, "snap_on", &triggers);
+	if (snaps)
+		rk_json_pairs(j, "snaps", snaps);
+	rk_json_close(j);
+	j->out->bad = j->out->bad || triggers.bad;
+	rk_list_release(&triggers);
+}
+
 void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const char *separator = "# sampled during the passes: ";
@@ -120,6 +186,7 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	}
 	if (p->want.monitors)
 		rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
+	put_window(out, p);
 	put_names(out, "# variables removed:", &p->unset);
 	/* a tool that makes its own passes gets no counters from us */
 	for (size_t i = 0; c && !p->tool->one_run && i < c->nchecks; i++) {
@@ -192,6 +259,7 @@ void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render
 	} else {
 		rk_json_null(&j, "monitor");
 	}
+	rk_plan_window_json(&j, p, NULL);
 	rk_json_list(&j, "unset", &p->unset);
 	rk_json_list(&j, "notes", &p->notes);
 	rk_json_list(&j, "hazards", &p->hazards);

@@ -38,6 +38,7 @@ void rk_record_release(struct rk_record *r)
 	rk_list_release(&r->counters);
 	rk_list_release(&r->dropped);
 	rk_list_release(&r->repaired);
+	rk_list_release(&r->snaps);
 	rk_list_release(&r->warnings);
 }
 
@@ -289,6 +290,7 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 		rk_json_uint(&j, "duration_s", p->duration_s);
 	if (p->range)
 		rk_json_text(&j, "range", p->range);
+	rk_plan_window_json(&j, p, &r->snaps);
 	rk_json_int(&j, rk_run_key(RK_RUN_EXIT_STATUS), r->status);
 	rk_json_object_flat(&j, rk_run_key(RK_RUN_TOOL));
 	rk_json_text(&j, rk_run_key(RK_RUN_TOOL_NAME), p->tool->name);

@@ -1,5 +1,6 @@
 /* session.c - executes a plan. */
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -338,8 +339,10 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 		failed = "conversion";
 		rc = rk_session_convert(s, err);
 	}
-	/* a signal that no child received */
+	/* a signal that no child received; one that asks for a snapshot is not meant to stop us */
 	sig = rk_child_guard_signal();
+	if (sig == SIGUSR2 && p->window.on_signal)
+		sig = 0;
 	if (sig)
 		rk_session_warn(s, "stopped by signal %d (%s); what was recorded is in '%s'", sig,
 				strsignal(sig), p->target);

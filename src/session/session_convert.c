@@ -307,8 +307,8 @@ static void warn_no_kernels(struct rk_session *s)
 	}
 	if (s->plan->range)
 		rk_session_warn(s,
-				"no kernels recorded: the program launched none in a ROCTx range "
-				"'%s', or its workers ended by _exit or a signal",
+				"no kernels recorded: the program launched none in a range '%s', "
+				"or its workers ended by _exit or a signal",
 				s->plan->range);
 	else
 		rk_session_warn(s, "no kernels recorded: the program launched none, or its workers "
@@ -535,6 +535,11 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	collect_libraries(s);
+	/* the raw files are what readers take, and we end with the program */
+	if (s->plan->window.record) {
+		read_recorders(s);
+		return 0;
+	}
 	rc = list_inputs(s->plan, &inputs, &why);
 	if (rc == 0 && inputs.n) {
 		rc = write_tables(s, &inputs, &why);

@@ -40,6 +40,7 @@ struct rk_record {
 	struct rk_list counters; /* delivered, with values */
 	struct rk_list dropped;  /* what was requested but not delivered, and why */
 	struct rk_list repaired; /* what readers repaired, and how often */
+	struct rk_list snaps;    /* copies of the window, and why each was made */
 	struct rk_list warnings; /* a sentence each */
 };
 

@@ -13,6 +13,7 @@
 #include "run/run_dir.h"
 #include "session/library_trace.h"
 #include "session/session_impl.h"
+#include "session/window.h"
 
 extern char **environ;
 
@@ -192,6 +193,7 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 					.interrupt = p->attach_pid != 0,
 					.arg = &p->passes[i] };
 	struct rk_stderr_split *split = NULL;
+	struct rk_window *window = NULL;
 	struct rk_error lost = { 0 };
 	char *path = NULL, who[512];
 	struct statvfs fs;
@@ -216,7 +218,12 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	/* our own collectors write as they go and have no handlers */
 	if (!p->tool->library)
 		opt.output = output_of;
-	rc = run_child(&opt, &pass->how.env, &did->child, err);
+	rc = rk_window_open(s, pass, &window, err);
+	if (window)
+		rk_window_attend(window, &opt);
+	if (rc == 0)
+		rc = run_child(&opt, &pass->how.env, &did->child, err);
+	rk_window_close(window, &did->child);
 	if (rk_stderr_split_stop(split, &lost) < 0)
 		rk_session_warn(s, "%s", lost.message);
 	if (rc < 0)

@@ -46,6 +46,7 @@ static void begin(struct patient *p)
 		unsetenv(leads[i]);
 	memset(p, 0, sizeof(*p));
 	world_open(&p->w, 1);
+	setenv("ROCKIT_COLLECTORS", "/nonexistent", 1); /* the same, whatever was built */
 	snprintf(p->path, sizeof(p->path), "%s/bin", p->w.dir);
 	put(p, "proc/self/status", "Name:\tx\nUid:\t1\t4242\nGid:\t1\t4242\nGroups:\t\n", 0644);
 	put(p, "bin/python3", "", 0755);
@@ -57,6 +58,7 @@ static void begin(struct patient *p)
 static void end(struct patient *p)
 {
 	rk_doctor_free(p->d);
+	unsetenv("ROCKIT_COLLECTORS");
 	world_close(&p->w);
 }
 

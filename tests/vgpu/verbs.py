@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""rockit's verbs with the ROCm collector on the virtual GPU: what they say is what the device's ledger has.
+
+Suites and arguments as for vgpu.py; the command is $ROCKIT.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import vgpu
+from vgpu import Ledger, case, must, same
+
+ROCKIT = pathlib.Path(os.environ.get("ROCKIT", "rockit")).resolve()
+vgpu.CASES.clear()
+
+
+def fresh(s, name):
+    place = s.temp / name
+    shutil.rmtree(place, ignore_errors=True)
+    return place
+
+
+def rockit(*args):
+    run = subprocess.run([ROCKIT, *map(str, args)], capture_output=True, text=True, timeout=120)
+    must(run.returncode == 0, f"rockit {args[0]}: {run.stderr}")
+    return run.stdout
+
+
+def names(ledger):
+    """How often each named kernel ran, the runtime's own copies and fills too."""
+    return collections.Counter(r["name"] for r in ledger.of("dispatch") if r["name"])
+
+
+def reported(place):
+    return {k["name"]: k["calls"] for k in json.loads(rockit("report", "-f", "json", "-n", "0", place))["kernels"]}
+
+
+@case("a run with the ROCm collector is a run like any other")
+def run(s):
+    place = fresh(s, "run")
+    r = s.shell(ROCKIT, "run", "--tool", "rocm", "--html", "-d", place, "--", s.build("train"))
+    same("exit status", (r.returncode, r.stderr), (0, r.stderr))
+    said = json.loads(r.stdout.splitlines()[-1])
+    ledger = Ledger(s.ledger)
+    same("kernels in the ledger", len(ledger.kernels()), said["kernels"])
+    record = json.loads((place / "run.json").read_text())
+    same("tool and state", (record["tool"]["name"], record["state"]), ("rocm", "done"))
+    same("kernels in run.json", record["ledger"]["delivered"]["tables"]["kernels"], sum(names(ledger).values()))
+    lost = {k: v for k, v in record["ledger"]["dropped"].items() if k in ("records", "operations", "end")}
+    same("what was lost", lost, {})
+    same("kernels by name", reported(place), names(ledger))
+    must((place / "report.html").stat().st_size > 10000, "the page is empty")
+    rockit("metrics", place)
+    rockit("diff", place, place)
+    rockit("convert", place, "-o", s.temp / "run.pftrace")
+
+
+@case("a recording of a program that is killed has every kernel that ran, and so has its snapshot")
+def record(s):
+    place = fresh(s, "record")
+    script = f"(sleep 3; kill -KILL $$) & exec {s.build('serve')} 1"
+    r = s.shell(ROCKIT, "record", "--tool", "rocm", "--max-size", "64M", "--snap-on", "crash", "-d", place, "--",
+                "/bin/sh", "-c", script)
+    same("exit status", (r.returncode, r.stderr), (128 + signal.SIGKILL, r.stderr))
+    ran = names(Ledger(s.ledger))
+    must(sum(ran.values()) > 100, "the program did nothing")
+    for where in (place, place / "snap-001"):
+        got = reported(where)
+        for name, calls in ran.items():
+            must(got.get(name, 0) >= calls, f"{name} ran {calls} times, {where.name} has {got.get(name, 0)}")
+        same("names", set(got), set(ran))
+
+
+@case("only the seconds that were asked for are recorded")
+def part(s):
+    place = fresh(s, "part")
+    r = s.shell(ROCKIT, "record", "--tool", "rocm", "--delay", "1", "--duration", "1", "--timeout", "4", "-d", place,
+                "--", s.build("serve"), "1")
+    must("by --timeout" in r.stderr, r.stderr)
+    report = json.loads(rockit("report", "-f", "json", place))
+    ran = sum(names(Ledger(s.ledger)).values())
+    must(0 < report["kernel_rows"] < ran, f"{report['kernel_rows']} of {ran}")
+    must(report["max_end_ns"] - report["min_start_ns"] < 1.6e9, report)
+    must("asleep" in json.loads((place / "run.json").read_text())["ledger"]["dropped"], "what was left out is not counted")
+
+
+if __name__ == "__main__":
+    sys.exit(vgpu.main())
