@@ -46,6 +46,7 @@ enum rk_raw_flag {
 	RK_RAW_SWITCHED = 2,   /* the header has the fields from `wanted` on; older files do not */
 	RK_RAW_SNAP = 4,       /* a copy, made while the program was running */
 	RK_RAW_SWITCHABLE = 8, /* a thread of the collector waits for `wanted` */
+	RK_RAW_COPY_OF = 16,   /* a copy, of a program that was running or not */
 };
 
 /* Why records were lost. */

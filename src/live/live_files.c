@@ -19,8 +19,12 @@
 #include "monitor/sysfs.h"
 #include "read/rkraw/copy.h"
 
-/* a character of a path may be written as four */
-enum { MAX_PROCESSES = 1 << 16, MAPS_MAX = 64 << 20, LINE_MAX_BYTES = 4 * PATH_MAX + 256 };
+enum {
+	MAX_PROCESSES = 1 << 16,
+	MAPS_MAX = 64 << 20,
+	LINE_MAX_BYTES = 4 * PATH_MAX + 256, /* a character of a path may be written as four */
+	NAME_TRIES = 100,
+};
 
 /* ---- processes ---- */
 
@@ -153,16 +157,40 @@ static bool is_mapped_file(const char *path, uint64_t inode, const struct rk_liv
 	return ok;
 }
 
-/* "7f00-7f10 rw-s 00000000 08:01 1234   /path"; line ends in a path are written as \012. */
+/* Adds the file `path` of the process if it is the one with this inode; *ret says so. */
+static int add_mapped(const struct rk_live_process *p, const char *path, uint64_t inode,
+		      struct rk_live_files *f, bool *ret, struct rk_error *err)
+{
+	/* in a container the name means something else than here */
+	char *inside = rk_strf("/proc/%" PRId64 "/root%s", p->pid, path);
+	int rc = 0;
+
+	*ret = false;
+	if (!inside)
+		return rk_fail_nomem(err);
+	if ((*ret = is_mapped_file(path, inode, p)))
+		rc = add(f, path, p, err);
+	else if ((*ret = is_mapped_file(inside, inode, p)))
+		rc = add(f, inside, p, err);
+	rk_free(inside);
+	return rc;
+}
+
+/*
+ * "7f00-7f10 rw-s 00000000 08:01 1234   /path"; line ends in a path are written as \012. The kernel
+ * shows a file that got its name after it was opened as "/folder/#1234 (deleted)": the recorder calls
+ * it <pid>.rkraw, or <pid>-<n>.rkraw.
+ */
 static int add_mapping(const struct rk_live_process *p, char *line, const char *below,
 		       struct rk_live_files *f, struct rk_error *err)
 {
-	char *path = strchr(line, '/'), *inside, *word = line;
+	char *path = strchr(line, '/'), *word = line, *name;
 	uint64_t inode = 0;
 	size_t kept = 0;
+	bool found = false;
 	int rc = 0;
 
-	if (!path || !rk_text_ends(line, strlen(line), ".rkraw"))
+	if (!path || !strstr(line, " rw-s "))
 		return 0;
 	for (int i = 0; i < 4 && word; i++) {
 		word = strchr(word, ' ');
@@ -179,15 +207,19 @@ static int add_mapping(const struct rk_live_process *p, char *line, const char *
 	path[kept] = '\0';
 	if (below && (strncmp(path, below, strlen(below)) != 0 || path[strlen(below)] != '/'))
 		return 0;
-	/* in a container the name means something else than here */
-	inside = rk_strf("/proc/%" PRId64 "/root%s", p->pid, path);
-	if (!inside)
-		return rk_fail_nomem(err);
-	if (is_mapped_file(path, inode, p))
-		rc = add(f, path, p, err);
-	else if (is_mapped_file(inside, inode, p))
-		rc = add(f, inside, p, err);
-	rk_free(inside);
+	name = strrchr(path, '/') + 1;
+	if (rk_text_ends(path, kept, ".rkraw"))
+		return add_mapped(p, path, inode, f, &found, err);
+	if (*name != '#')
+		return 0;
+	for (int n = 0; rc == 0 && !found && n < NAME_TRIES; n++) {
+		int len = (int)(name - path);
+		char *try = n ? rk_strf("%.*s%" PRId64 "-%d.rkraw", len, path, p->own, n) :
+				rk_strf("%.*s%" PRId64 ".rkraw", len, path, p->own);
+
+		rc = try ? add_mapped(p, try, inode, f, &found, err) : rk_fail_nomem(err);
+		rk_free(try);
+	}
 	return rc;
 }
 
@@ -285,15 +317,22 @@ static int add_descendants(int64_t *pids, size_t npids, struct rk_live_files *f,
 
 /* ---- directories ---- */
 
-/* Is the file in a copy that was made of this run? */
-static bool in_snap(const char *below)
+/* Copies of a run are often kept in its directory; they are used only where there is nothing else. */
+static void drop_copies(struct rk_live_files *f)
 {
-	const size_t len = strlen(RK_SNAP_FOLDER);
+	size_t copies = 0, kept = 0;
 
-	for (const char *p = below; (p = strchr(p, '/')) != NULL; p++)
-		if (!strncmp(p + 1, RK_SNAP_FOLDER, len) && rk_is_digit(p[1 + len]))
-			return true;
-	return false;
+	for (size_t i = 0; i < f->n; i++)
+		copies += f->v[i].copied;
+	if (copies == f->n)
+		return;
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->v[i].copied)
+			rk_free(f->v[i].path);
+		else
+			f->v[kept++] = f->v[i];
+	}
+	f->n = kept;
 }
 
 static int add_dir(const char *dir, struct rk_live_files *f, struct rk_error *err)
@@ -309,16 +348,20 @@ static int add_dir(const char *dir, struct rk_live_files *f, struct rk_error *er
 		bool running;
 		int fd;
 
-		if (!rk_text_ends(path, strlen(path), ".rkraw") || in_snap(path + strlen(dir)))
+		if (!rk_text_ends(path, strlen(path), ".rkraw"))
 			continue;
 		if (rk_live_open(path, O_RDONLY, &fd, &h, &why) < 0) {
 			rk_list_add(&f->notes, why.message);
 			continue;
 		}
 		close(fd);
-		running = look_at(h.pid, &p) && rk_live_owns(&p, &h);
+		/* a copy names the process too, but is not its file */
+		running = !(h.flags & RK_RAW_COPY_OF) && look_at(h.pid, &p) && rk_live_owns(&p, &h);
 		rc = add(f, path, running ? &p : NULL, err);
+		if (rc == 0)
+			f->v[f->n - 1].copied = h.flags & RK_RAW_COPY_OF;
 	}
+	drop_copies(f);
 	rk_walk_release(&walk);
 	return rc;
 }

@@ -22,6 +22,7 @@ struct rk_live_process {
 struct rk_live_file {
 	char *path;
 	bool running; /* `process` is valid */
+	bool copied;  /* by an earlier snap */
 	struct rk_live_process process;
 };
 
@@ -31,9 +32,6 @@ struct rk_live_files {
 	struct rk_list notes; /* files that were left out, and why */
 	bool foreign;         /* a process could not be looked at: it is another user's */
 };
-
-/* Folders of this name and a number below a run directory are copies of it. */
-#define RK_SNAP_FOLDER "snap-"
 
 /*
  * Opens a recorder file without following a link or waiting, and reads its header. `flags`: O_RDONLY
@@ -45,8 +43,8 @@ int rk_live_open(const char *path, int flags, int *ret_fd, struct rk_raw_header 
 bool rk_live_owns(const struct rk_live_process *p, const struct rk_raw_header *h);
 
 /*
- * The recorder files of process `pid` (0: of all in `dir`) and, with `children`, of all processes
- * that it has started. With both only files below `dir`. RK_E_UNSUPPORTED: none.
+ * The recorder files of process `pid` (0: of all in `dir`, but no copies of others there) and, with
+ * `children`, of all processes that it has started. With both only files below `dir`. RK_E_UNSUPPORTED: none.
  */
 int rk_live_find(int64_t pid, const char *dir, bool children, struct rk_live_files *ret,
 		 struct rk_error *err);

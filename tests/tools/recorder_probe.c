@@ -5,8 +5,9 @@
  *
  *	run      COUNT kernels in each of THREADS threads, generated from their numbers; prints the
  *	         CPU time of one
- *	told     kernels without end in THREADS threads; the number of each that is recorded goes
- *	         to standard output (8 bytes): what a reader of the pipe has got must be in the file
+ *	told     kernels without end in THREADS threads, while awake; the number of each that is
+ *	         recorded goes to standard output (8 bytes): what a reader of the pipe has got must be
+ *	         in the file
  *	brief    COUNT threads one after another, three kernels each
  *	fork     COUNT kernels, a child by fork and one by _Fork with COUNT each, COUNT again
  *	exec     COUNT kernels, then the program again with "run"
@@ -134,8 +135,14 @@ static void *tell(void *arg)
 {
 	(void)arg;
 	for (;;) {
-		uint64_t n = atomic_fetch_add(&numbers, 1);
+		uint64_t n;
 
+		if (!rk_rec_awake()) {
+			rk_rec_skip();
+			usleep(100);
+			continue;
+		}
+		n = atomic_fetch_add(&numbers, 1);
 		rk_rec_begun();
 		if (kernel(n) && write(STDOUT_FILENO, &n, sizeof(n)) != (ssize_t)sizeof(n))
 			exit(1);

@@ -437,7 +437,8 @@ static int finish(struct copier *p, bool running, struct rk_error *err)
 	bool right = rk_raw_sum(0, &h, offsetof(struct rk_raw_header, sum)) == h.sum;
 	int rc;
 
-	h.flags = (h.flags & ~(uint32_t)RK_RAW_SNAP) | (running ? RK_RAW_SNAP : 0);
+	/* the copy of a copy is as old as that one */
+	h.flags |= RK_RAW_COPY_OF | (running ? RK_RAW_SNAP : 0);
 	h.limit_blocks = p->written;
 	h.definition_blocks = 0;
 	h.copied_over = p->c->copied_over;
