@@ -70,7 +70,7 @@ struct overdue {
 
 struct tag {
 	uint64_t index; /* the packet's, plus 1: others did not take their index from us */
-	uint64_t correlation, stream;
+	uint64_t correlation, stream, graph, node;
 	uint32_t tid;
 };
 
@@ -118,7 +118,7 @@ static _Atomic uint32_t noverdue;
 static atomic_bool stuck;   /* waiting was in vain: do not wait again */
 static atomic_bool closing; /* the program ends: our thread makes no more calls */
 
-static atomic_bool cannot_intercept, cannot_register;
+static atomic_bool cannot_intercept;
 
 uint32_t rk_rocm_queue_number(void)
 {
@@ -209,10 +209,11 @@ void rk_rocm_stream_gone(uint64_t stream)
 uint32_t rk_rocm_stream(const struct rk_rocm_device *device, uint32_t number, uint64_t correlation,
 			uint64_t stream)
 {
-	_Atomic uint32_t *place = stream ? stream_place(stream) : NULL;
+	bool known = stream && stream != RK_ROCM_NO_STREAM;
+	_Atomic uint32_t *place = known ? stream_place(stream) : NULL;
 	uint32_t n = place ? atomic_load(place) : 0;
 
-	if (!correlation)
+	if (!correlation || stream == RK_ROCM_NO_STREAM)
 		return rk_rec_queue(device->id, number, 0);
 	if (place && !n) {
 		uint32_t fresh = atomic_fetch_add(&nstreams, 1) + 1;
@@ -623,6 +624,8 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 	if (tag->index == index + 1) {
 		l.correlation = tag->correlation;
 		l.tid = tag->tid;
+		l.graph = tag->graph;
+		l.graph_node = tag->node;
 		stream = tag->stream;
 	} else {
 		l.correlation = rk_rocm_call.correlation;
@@ -721,6 +724,21 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 
 /* ---- tags ---- */
 
+/* The number of a packet in its launch of a graph: the same in each launch. */
+static uint64_t graph_node(const struct rk_rocm_call *call)
+{
+	static _Thread_local struct {
+		uint64_t correlation;
+		uint32_t n;
+	} last;
+
+	if (last.correlation != call->correlation) {
+		last.correlation = call->correlation;
+		last.n = 0;
+	}
+	return call->graph << 32 | last.n++;
+}
+
 static inline void leave_tags(const struct hsa_queue *handle, uint64_t index, uint64_t n)
 {
 	const struct rk_rocm_call *call;
@@ -738,7 +756,9 @@ static inline void leave_tags(const struct hsa_queue *handle, uint64_t index, ui
 		struct tag *t = &q->tags[i & q->mask];
 
 		/* ordered by the packet's header, which is written later */
-		*t = (struct tag){ i + 1, call->correlation, call->stream, tid };
+		*t = (struct tag){ i + 1, call->correlation, call->stream, call->graph, 0, tid };
+		if (call->graph)
+			t->node = graph_node(call);
 	}
 }
 
@@ -802,7 +822,6 @@ static void free_queue(struct queue *q)
 static bool adopt(struct queue *q, struct hsa_queue *handle)
 {
 	size_t bytes = (size_t)handle->size * sizeof(*q->tags);
-	hsa_status rc;
 	void *tags;
 
 	tags = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -813,13 +832,8 @@ static bool adopt(struct queue *q, struct hsa_queue *handle)
 	q->mask = handle->size - 1;
 	q->handle = handle;
 	q->number = rk_rocm_queue_number();
-	rc = rk_rocm.amd.queue_intercept_register(handle, on_packets, q);
-	if (rc) {
-		rk_rocm_say(&cannot_register,
-			    "another tool made the queues (error 0x%x): kernels are not recorded",
-			    rc);
+	if (rk_rocm.amd.queue_intercept_register(handle, on_packets, q))
 		return false;
-	}
 	rk_rocm.amd.set_profiler_enabled(handle, 1);
 	pthread_mutex_lock(&lock);
 	add_handle(q);
@@ -865,9 +879,27 @@ static hsa_status make_queue(uint64_t agent, uint32_t size, uint32_t type, hsa_q
 				    size);
 		return rc;
 	}
-	/* without our handler the record stays, for the error function has its address */
-	adopt(q, *ret);
-	return 0;
+	if (adopt(q, *ret) || for_guest)
+		return 0; /* without our handler the record stays: the error function has its address */
+	/* another tool's function made a plain queue: replace it */
+	if (rk_rocm.core.queue_destroy(*ret))
+		return 0;
+	munmap(q->tags, ((size_t)q->mask + 1) * sizeof(*q->tags));
+	q->tags = NULL;
+	q->handle = NULL;
+	q->flags = 0;
+	rc = rk_rocm.amd.queue_intercept_create(agent, size, type, error ? on_error : NULL, q,
+						private_bytes, group_bytes, ret);
+	if (!rc && adopt(q, *ret))
+		return 0;
+	rk_rocm_say(&cannot_intercept,
+		    "a queue of %u packets cannot be intercepted: its kernels are "
+		    "not recorded",
+		    size);
+	if (rc)
+		rc = rk_rocm.core.queue_create(agent, size, type, error ? on_error : NULL, q,
+					       private_bytes, group_bytes, ret);
+	return rc;
 }
 
 static hsa_status queue_create(uint64_t agent, uint32_t size, uint32_t type, hsa_queue_error error,

@@ -24,10 +24,11 @@ MODES = {"no tool": None, "again": None, "asleep": "switch=1,asleep=1", "awake":
 class Subject:
     """A program that prints what a launch cost it, as JSON, and how a collector gets into it."""
 
-    def __init__(self, name, argv, load, env=None, limits=None):
+    def __init__(self, name, argv, load, env=None, limits=None, settings=""):
         self.name, self.argv = name, [str(a) for a in argv]
         self.load = load  # variables that load the collector
         self.env = env or {}  # variables that the program needs anyway
+        self.settings = settings  # more of them for the collector
         self.limits = limits or {}  # mode -> ns of the launching thread that it should stay below
 
 
@@ -57,8 +58,30 @@ def cupti(build, work, launches):
                   {"asleep": 20})
 
 
+def rocm(build, work, launches):
+    """AMD's own runtime over the virtual GPU of tests/vgpu."""
+    if not (build / "vgpu" / "libvgpu.so").exists():
+        return
+    os.environ["VGPU_BUILD"] = str(build / "vgpu")
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "vgpu"))
+    import vgpu  # pylint: disable=import-outside-toplevel
+    tools = list(vgpu.compilers())
+    if not all(tools):
+        return
+    try:
+        suite = vgpu.Suite(os.environ.get("SUITE", "trixie"), work)
+    except vgpu.Fault as error:
+        print(f"ROCm is left out: {error}")
+        return
+    suite.compile(*tools)
+    argv, env = suite.command("rate", launches, env={"VGPU_TIME": "fixed=100", "VGPU_LEDGER": ""})
+    load = {"HSA_TOOLS_LIB": str(build / "librockit-rocm.so")}
+    yield Subject("ROCm, dispatches", argv, load, env, {"asleep": 100, "awake": 400}, ",api=0")
+    yield Subject("ROCm, with HIP calls", argv, load, env, {"awake": 900}, ",api=1")
+
+
 # A collector is a function (build, work, launches) that gives its subjects, none where it was not built.
-COLLECTORS = {"opencl": opencl, "cupti": cupti}
+COLLECTORS = {"opencl": opencl, "cupti": cupti, "rocm": rocm}
 
 
 def cores():
@@ -72,7 +95,7 @@ def measure(subject, mode, raw):
            if not k.startswith(("OPENCL_", "ROCKIT_COLLECT", "POCL_", "CUDA_", "HSA_"))}
     env.update(subject.env)
     if MODES[mode]:
-        env.update(subject.load, ROCKIT_COLLECT=f"dir={raw},{MODES[mode]}")
+        env.update(subject.load, ROCKIT_COLLECT=f"dir={raw},{MODES[mode]}{subject.settings}")
     argv, pair = subject.argv, cores()
     if pair:
         env["BENCH_CORE"] = str(pair[0])

@@ -70,6 +70,11 @@ class Ledger(list):
         return [r for r in self.of("dispatch") if r["name"] and not r["name"].startswith("__amd_rocclr_")]
 
 
+def compilers():
+    """The compiler and the linker of kernels; None: it is not here."""
+    return (next(filter(shutil.which, names), None) for names in (("clang-14", "clang"), ("ld.lld-14", "ld.lld")))
+
+
 class Suite:
     def __init__(self, name, temp):
         self.name, self.temp = name, temp
@@ -86,8 +91,9 @@ class Suite:
     def chips(self):
         return [chip for chip in FLAGS if self.name in SINCE.get(chip, (self.name,))]
 
-    def start(self, program, *args, chip="gfx942", gpus=1, env=None, preload=(), path=None, library=None, **options):
-        """A program of the suite, or one of ours by its name, as a process; path, library: others in their place."""
+    def command(self, program, *args, chip="gfx942", gpus=1, env=None, preload=(), path=None, library=None):
+        """How a program of the suite, or one of ours by its name, is started: its words and variables.
+        path, library: others in their place."""
         device = self.temp / f"{chip}-{gpus}"
         if not device.exists():
             subprocess.run([BUILD / "vgpu-device", device, chip, str(gpus)], check=True)
@@ -95,10 +101,15 @@ class Suite:
         path = path or (self.root / program if "/" in program else self.build(program))
         command = [self.lib / "ld-linux-x86-64.so.2", "--library-path", ":".join(map(str, self.libs)),
                    "--preload", " ".join(map(str, [*preload, library or BUILD / "libvgpu.so"])), path, *args]
-        return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, "VGPU_DEVICE": str(device), "VGPU_LEDGER": str(self.ledger),
-                                     "VGPU_CODE": str(self.code), "VGPU_FLAGS": FLAGS[chip], **(env or {})},
-                                **options)
+        return list(map(str, command)), {"VGPU_DEVICE": str(device), "VGPU_LEDGER": str(self.ledger),
+                                         "VGPU_CODE": str(self.code), "VGPU_FLAGS": FLAGS[chip], **(env or {})}
+
+    def start(self, program, *args, chip="gfx942", gpus=1, env=None, preload=(), path=None, library=None, **options):
+        """The program as a process."""
+        command, more = self.command(program, *args, chip=chip, gpus=gpus, env=env, preload=preload, path=path,
+                                     library=library)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, **more}, **options)
 
     def shell(self, *command, chip="gfx942", gpus=1, env=None):
         """A command in which programs of the suite find the GPU by themselves, as in `make vgpu-shell`."""
@@ -126,6 +137,12 @@ class Suite:
                             f"-I{self.root}/usr/include", f"-L{self.lib}", "-lamdhip64", "-lhsa-runtime64",
                             "-lpthread", "-ldl", "-Wl,--unresolved-symbols=ignore-all"], check=True)
         return path
+
+    def compile(self, clang, lld):
+        """The kernels of our programs."""
+        subprocess.run([clang, "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-O2",
+                        "-c", HERE / "programs/kernels.cl", "-o", self.temp / "kernels.o"], check=True)
+        subprocess.run([lld, "-shared", "-o", self.code, self.temp / "kernels.o"], check=True)
 
     def counted(self, program, *args, **options):
         """Runs to its end; what it says it did is what the ledger has. Returns both."""
@@ -168,8 +185,7 @@ def run_suite(suite, words):
 def main():
     needed = os.environ.get("ROCKIT_NEED_VGPU")
     passed = failed = 0
-    clang, lld = (next(filter(shutil.which, names), None)
-                  for names in (("clang-14", "clang"), ("ld.lld-14", "ld.lld")))
+    clang, lld = compilers()
     if not clang or not lld or not shutil.which("gcc"):
         print("skipped: no clang, lld or gcc here")
         return 1 if needed else 77
@@ -186,9 +202,7 @@ def main():
                 continue
             which = f"{name.removesuffix('-large')}: {', '.join(suite.versions)}"
             print(f"# {which}{'' if which in known else ' (not yet listed in tests/vgpu/suites)'}", flush=True)
-            subprocess.run([clang, "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-O2",
-                            "-c", HERE / "programs/kernels.cl", "-o", temp / "kernels.o"], check=True)
-            subprocess.run([lld, "-shared", "-o", suite.code, temp / "kernels.o"], check=True)
+            suite.compile(clang, lld)
             p, f = run_suite(suite, sys.argv[1:])
             passed, failed = passed + p, failed + f
     print(f"{passed} passed, {failed} failed")

@@ -5,10 +5,12 @@
  *
  * usage: rate [LAUNCHES]
  */
-#include <sys/resource.h>
+#define _GNU_SOURCE /* the core of a thread */
 #include <time.h>
 
 #include "hip.h"
+
+#include "../../tools/bench_core.h"
 
 enum { ROUND = 1000, WARM = 3000 };
 
@@ -37,6 +39,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < WARM; i++)
 		launch(scale, (struct who){ 0, i, 0, 6 }, p, 1, stream);
 	MUST(hipStreamSynchronize(stream));
+	bench_core();
 	process = ns_of(CLOCK_PROCESS_CPUTIME_ID);
 	while (done < n) {
 		double t = ns_of(CLOCK_THREAD_CPUTIME_ID), w = ns_of(CLOCK_MONOTONIC);
