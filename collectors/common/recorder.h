@@ -73,7 +73,10 @@ bool rk_rec_sampled(void);
  * exists only with switch=1 and sleeps in between. Register it first, then ask rk_rec_awake().
  */
 void rk_rec_on_switch(void (*f)(bool awake));
-/* A range of the program begins or ends, on any thread; both times with its name. */
+/*
+ * A range of the program begins or ends, on any thread; both times with its name. Call it before
+ * the range is recorded at its begin, and after that at its end, to have the range itself.
+ */
 void rk_rec_range(const char *name, size_t len, bool enter);
 
 /* Records dropped so far, for any reason. */

@@ -187,8 +187,9 @@ void rk_rec_block_seal(struct rk_raw_block *b)
 /* Takes unused blocks first, then the block whose last record is oldest. */
 static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why)
 {
-	uint64_t turn = atomic_fetch_add(&rk_rec.next, 1), index = rk_rec.first_data + turn;
+	uint64_t index = rk_rec.first_data + atomic_fetch_add(&rk_rec.next, 1), sequence;
 	struct rk_raw_block *b;
+	uint32_t epoch;
 
 	if (index >= rk_rec.nblocks)
 		index = rec_sealed_get();
@@ -204,9 +205,13 @@ static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why
 	if (__atomic_exchange_n(&b->state, RK_RAW_TAKEN, __ATOMIC_ACQ_REL) == RK_RAW_SEALED)
 		__atomic_fetch_add(&atomic_load(&rk_rec.header)->overwritten, b->published >> 32,
 				   __ATOMIC_RELAXED);
-	rk_rec_block_begin(b, RK_RAW_DATA, tid, turn + 1);
-	/* after the turn was taken: see recorder_names.c */
-	rk_rec.born[index - rk_rec.first_data] = atomic_load(&rk_rec.epoch);
+	/* a number of this epoch: see begin_epoch() */
+	do {
+		epoch = atomic_load(&rk_rec.epoch);
+		sequence = atomic_fetch_add(&rk_rec.sequence, 1) + 1;
+	} while (atomic_load(&rk_rec.epoch) != epoch);
+	rk_rec_block_begin(b, RK_RAW_DATA, tid, sequence);
+	rk_rec.born[index - rk_rec.first_data] = epoch;
 	return b;
 }
 

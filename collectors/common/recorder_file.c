@@ -371,6 +371,7 @@ static bool set_up(int fd)
 		share -= share % REC_SEGMENTS;
 	rk_rec.first_data = rk_rec.window ? 1 + share : 1;
 	atomic_store(&rk_rec.next, rk_rec.window ? 0 : 1);
+	atomic_store(&rk_rec.sequence, 0);
 	atomic_store(&rk_rec.reserved, 0);
 	atomic_store(&rk_rec.full, 0);
 	for (unsigned i = 0; i < REC_SPARE; i++)

@@ -93,6 +93,7 @@ struct recorder {
 	uint64_t nblocks, first_data;
 	bool window;
 	_Atomic uint64_t next;                     /* block to take next; window: turns */
+	_Atomic uint64_t sequence;                 /* window: of the last data block */
 	_Atomic uint64_t reserved;                 /* blocks with reserved disk space */
 	_Atomic uint64_t *sealed;                  /* window: see recorder_block.c */
 	uint32_t *born;                            /* window: epochs of the blocks */
@@ -100,13 +101,14 @@ struct recorder {
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
-	atomic_flag clocks;   /* set while a thread writes header->last */
-	_Atomic uint64_t ids; /* numbers of operations */
-
+	atomic_flag clocks; /* set while a thread writes header->last */
 	/* definitions: see recorder_names.c */
 	_Atomic uint32_t epoch;
 	uint32_t lag;             /* a block of an epoch so long ago is left */
 	_Atomic uint64_t *stamps; /* id << 32 | epoch, in sets of REC_STAMP_WAYS */
+
+	/* numbers of operations; not beside what every record reads */
+	_Alignas(64) _Atomic uint64_t ids;
 	_Atomic uint64_t lost;
 };
 

@@ -299,14 +299,16 @@ static void set_stamp(uint32_t id, uint32_t epoch)
 static void pin_all(void);
 
 /*
- * Threads take a number for their block first and look at the epoch then; here it is the other way
- * round. So a block with a number from first_turn on was taken in this epoch or later.
+ * Threads take a number for their block and look at the epoch afterwards; here it is the other way
+ * round. So the records of a block with a number from first_turn on use definitions of this epoch
+ * or later ones.
  */
 static void begin_epoch(uint32_t epoch)
 {
 	atomic_store(&rk_rec.epoch, epoch);
 	if (rk_rec.window)
-		names.first_turn[epoch % names.segments] = atomic_fetch_add(&rk_rec.next, 0) + 1;
+		names.first_turn[epoch % names.segments] =
+			atomic_fetch_add(&rk_rec.sequence, 0) + 1;
 	names.used_blocks = 0;
 	names.added = 0;
 	names.added_bytes = 0;

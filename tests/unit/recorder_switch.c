@@ -421,6 +421,91 @@ TEST(children_are_switched_on_their_own)
 	world_close(&w);
 }
 
+/* ---- a file that someone else writes to ---- */
+
+static atomic_bool scribbled;
+
+/* Random numbers over the headers of all blocks, and the part of the header that changes. */
+static void *scribble(void *arg)
+{
+	struct raw_view *v = arg;
+	uint64_t random = 88172645463325252u;
+
+	for (unsigned round = 0; round < 3000; round++) {
+		for (size_t at = 0; at < v->len; at += v->h->block_bytes) {
+			size_t first = at ? 0 : offsetof(struct rk_raw_header, sum);
+			size_t end = at ? 64 : sizeof(struct rk_raw_header);
+			uint64_t n = world_random(&random);
+
+			first += n % (end - first - 7);
+			n = world_random(&random);
+			memcpy(v->data + at + first, &n, sizeof(n));
+		}
+	}
+	scribbled = true;
+	return NULL;
+}
+
+static void *write_on(void *arg)
+{
+	char name[32];
+
+	(void)arg;
+	for (int64_t n = 0; !scribbled; n++) {
+		struct rk_rec_function f = { .regs = (uint32_t)n };
+		struct rk_rec_launch l = { .id = rk_rec_next_id(), .submit_ns = n };
+
+		snprintf(name, sizeof(name), "%d", (int)(n % 5000));
+		f.name = text(name);
+		l.shape = rk_rec_function(&f);
+		rk_rec_launch(&l);
+		rk_rec_ran(l.id, n, n + 1, 0);
+		if (n % 50000 == 49999) /* its block goes to another thread */
+			break;
+	}
+	return NULL;
+}
+
+static void write_under_attack(void *arg)
+{
+	char path[256];
+	struct raw_view v = { 0 };
+	pthread_t writers[3], enemy;
+	struct stat st;
+	int fd;
+
+	write_on(NULL); /* the file has its full size then */
+	snprintf(path, sizeof(path), "%s/%ld.rkraw", (const char *)arg, (long)getpid());
+	fd = open(path, O_RDWR);
+	MUST(fd >= 0 && !fstat(fd, &st));
+	v.len = (size_t)st.st_size;
+	v.data = mmap(NULL, v.len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	v.h = (const struct rk_raw_header *)(const void *)v.data;
+	MUST(v.data != MAP_FAILED);
+	MUST(!pthread_create(&enemy, NULL, scribble, &v));
+	while (!scribbled) {
+		for (unsigned i = 0; i < 3; i++)
+			MUST(!pthread_create(&writers[i], NULL, write_on, NULL));
+		for (unsigned i = 0; i < 3; i++)
+			MUST(!pthread_join(writers[i], NULL));
+	}
+	MUST(!pthread_join(enemy, NULL));
+	/* whatever the word was, it is heard again */
+	want((struct rk_raw_header *)(void *)v.data, 0);
+	MUST(becomes((struct rk_raw_header *)(void *)v.data, 0));
+}
+
+TEST(whatever_others_write_to_the_file_the_program_goes_on)
+{
+	struct world w;
+	const char *path;
+
+	world_open(&w, 1);
+	CHECK_I64(record(&w, "limit=1M,window=1,switch=1", write_under_attack, w.dir, &path), 0);
+	CHECK_I64(record(&w, "limit=2M,switch=1", write_under_attack, w.dir, &path), 0);
+	world_close(&w);
+}
+
 /* ---- ranges and sampling ---- */
 
 static void in_range(const char *name, unsigned calls, int64_t *at)
