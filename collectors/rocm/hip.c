@@ -24,8 +24,10 @@
 #include "rocm.h"
 
 enum {
-	OPS = 1024,   /* ids of calls; 7.2 has 449 */
-	GRAPHS = 256, /* executable graphs at a time that have a number */
+	OPS = 1024,    /* ids of calls; 7.2 has 449 */
+	GRAPHS = 1024, /* executable graphs at a time that have a number */
+	ENDED = 4096,
+	GRAPH_MS = 200,
 	ROWS = sizeof(hip_arguments) / sizeof(hip_arguments[0]),
 	LOOK_NS = 100000000,
 	TRY_MS = 2000,
@@ -42,8 +44,9 @@ static struct {
 	const char *(*name_of)(uint32_t op);
 	int (*version)(int *);
 	unsigned major;
-	uint32_t bytes; /* of hip_api_data_t; set before KNOWN */
-	bool all;       /* api=1 */
+	uint32_t bytes;   /* of hip_api_data_t; this and the next are set before KNOWN */
+	bool reads_graph; /* see hip_abi.h */
+	bool all;         /* api=1 */
 	struct rk_rocm_place place;
 	void *library;
 	_Atomic int64_t looked_ns;
@@ -159,6 +162,7 @@ static void *try_out(void *arg)
 		if (trial.version / 100000 == hip_releases[i].major * 100 + hip_releases[i].minor) {
 			hip.major = hip_releases[i].major;
 			hip.bytes = hip_releases[i].bytes;
+			hip.reads_graph = hip_releases[i].reads_graph;
 		}
 	if (!hip.bytes)
 		return NULL;
@@ -247,7 +251,9 @@ enum {
 	KIND_SAMPLED = 1 << 10,
 	KIND_STREAM_ENDS = 1 << 11,
 	KIND_GRAPH_ENDS = 1 << 12,
-	KIND_ENDS = KIND_STREAM_ENDS | KIND_GRAPH_ENDS,
+	KIND_GRAPH = 1 << 13, /* launches one */
+	/* seen by us even if they are not recorded */
+	KIND_FOLLOWED = KIND_STREAM_ENDS | KIND_GRAPH_ENDS | KIND_GRAPH,
 	KIND_ROW = 16, /* from this bit: 1 + row of hip_arguments */
 };
 
@@ -300,6 +306,8 @@ static __attribute__((noinline)) uint32_t find_kind(uint32_t op)
 		kind |= what;
 		if (what == RK_ROCM_OTHER)
 			kind |= hip.all ? KIND_SAMPLED : KIND_NEVER;
+		if (what == RK_ROCM_GRAPH)
+			kind |= KIND_GRAPH;
 		if (strcmp(name, HIP_STREAM_ENDS) == 0)
 			kind |= KIND_STREAM_ENDS;
 		if (strcmp(name, HIP_GRAPH_ENDS) == 0)
@@ -330,56 +338,94 @@ static uint32_t name_id(uint32_t op)
 	return (uint32_t)known;
 }
 
-/* ---- numbers of executable graphs ---- */
+/* ---- executable graphs ---- */
+
+enum { GONE = 1 }; /* a handle's place that can be used again */
 
 static struct {
-	_Atomic uint64_t handle, number; /* handle 0: free */
+	_Atomic uint64_t handle; /* 0: never used */
+	_Atomic uint64_t number;
+	_Atomic uint64_t launch; /* the correlation of the last one */
 } graphs[GRAPHS];
 static _Atomic uint64_t graph_numbers;
 
-/* 0: no room. A handle is in its slot before anybody can ask for it with another thread's number. */
-static uint64_t graph_number(uint64_t handle)
+/* By correlation: launches that HIP has reported as ended. */
+static _Atomic uint64_t ended[ENDED];
+
+/* The place of a graph; -1: there is none. */
+static int find_graph(uint64_t handle)
 {
-	for (uint32_t i = 0; handle && i < GRAPHS; i++) {
-		uint32_t slot = (uint32_t)((handle >> 4) + i) % GRAPHS;
-		uint64_t at = atomic_load(&graphs[slot].handle);
+	for (uint32_t i = 0; i < GRAPHS; i++) {
+		uint32_t at = (uint32_t)((handle >> 4) + i) % GRAPHS;
+		uint64_t there = atomic_load(&graphs[at].handle);
 
-		if (!at && atomic_compare_exchange_strong(&graphs[slot].handle, &at, handle))
-			at = handle;
-		if (at == handle) {
-			uint64_t number = atomic_load(&graphs[slot].number), none = 0;
-
-			if (number)
-				return number;
-			number = atomic_fetch_add(&graph_numbers, 1) + 1;
-			if (atomic_compare_exchange_strong(&graphs[slot].number, &none, number))
-				return number;
-			return none;
-		}
+		if (there == handle)
+			return (int)at;
+		if (!there)
+			break;
 	}
-	return 0;
+	return -1;
 }
 
-/* The slot keeps its handle, so that those behind it are still found; it gets a new number. */
+/* A graph is launched by one thread at a time. Returns its number; 0: no room. */
+static uint64_t graph_launched(uint64_t handle, uint64_t correlation)
+{
+	int at = find_graph(handle);
+
+	for (uint32_t i = 0; at < 0 && i < GRAPHS; i++) {
+		uint32_t next = (uint32_t)((handle >> 4) + i) % GRAPHS;
+		uint64_t there = atomic_load(&graphs[next].handle);
+
+		if (there > GONE ||
+		    !atomic_compare_exchange_strong(&graphs[next].handle, &there, handle))
+			continue;
+		at = (int)next;
+		atomic_store(&graphs[at].number, atomic_fetch_add(&graph_numbers, 1) + 1);
+	}
+	if (at < 0)
+		return 0;
+	atomic_store(&graphs[at].launch, correlation);
+	return atomic_load(&graphs[at].number);
+}
+
+/*
+ * Before a graph is destroyed that HIP's thread may still read because of us: waits for the report of
+ * its last launch and for the end of what that thread is doing. A program that destroys graphs
+ * which run for long, or whose end HIP does not report, is better off without us.
+ */
+static void wait_for_graph(uint64_t launch)
+{
+	struct timespec moment = { .tv_nsec = 20000 };
+	int64_t until = rk_rec_now() + GRAPH_MS * INT64_C(1000000);
+	int saved = errno;
+
+	while (launch && atomic_load(&ended[launch % ENDED]) < launch && rk_rec_now() < until)
+		nanosleep(&moment, NULL);
+	/* it may have begun to look at its signals before: the second time is whole */
+	if ((launch && atomic_load(&ended[launch % ENDED]) < launch) ||
+	    !rk_rocm_signals_pass(GRAPH_MS) || !rk_rocm_signals_pass(GRAPH_MS)) {
+		give_up("the program destroys graphs while they run, and HIP would use them "
+			"afterwards because of us");
+		rk_rocm_signals_pass(GRAPH_MS);
+		rk_rocm_signals_pass(GRAPH_MS);
+	}
+	errno = saved;
+}
+
 static void graph_ends(uint64_t handle)
 {
-	for (uint32_t i = 0; handle && i < GRAPHS; i++) {
-		uint32_t slot = (uint32_t)((handle >> 4) + i) % GRAPHS;
-		uint64_t at = atomic_load(&graphs[slot].handle);
+	int at = find_graph(handle);
 
-		if (!at)
-			return;
-		if (at == handle) {
-			atomic_store(&graphs[slot].number, 0);
-			return;
-		}
-	}
+	if (hip.reads_graph)
+		wait_for_graph(at < 0 ? 0 : atomic_load(&graphs[at].launch));
+	if (at >= 0)
+		atomic_store(&graphs[at].handle, GONE);
 }
 
 /* ---- a call ---- */
 
 /* the tool's word */
-enum { RECORD = 1, END = 2 };
+enum { RECORD = 1, FOLLOW = 2 };
 
 /*
  * The outermost call that this thread is in, by its structure. Calls that HIP makes inside another one
@@ -414,7 +460,6 @@ static void set_call(const struct hip_arguments *a, const void *data)
 	uint64_t bytes = 0;
 
 	c->tid = rk_rec_tid();
-	c->graph = 0;
 	c->direction = 0;
 	c->stream = RK_ROCM_NO_STREAM;
 	if (a) {
@@ -428,8 +473,6 @@ static void set_call(const struct hip_arguments *a, const void *data)
 		c->direction = direction(data, a->kind);
 	}
 	c->bytes = bytes;
-	if (c->what == RK_ROCM_GRAPH)
-		c->graph = graph_number(word_at(data, HIP_FIRST_ARGUMENT));
 }
 
 static void look_again(int64_t now);
@@ -439,8 +482,15 @@ static int call_begins(uint32_t domain, uint32_t op, void *data)
 	uint32_t kind, todo;
 	int64_t now;
 
-	/* questions about other domains have no data, or small numbers instead */
-	if (domain != HIP_DOMAIN_API || (uintptr_t)data < 4096 || op >= OPS)
+	/* questions have no data, or small numbers instead */
+	if ((uintptr_t)data < 4096)
+		return 1;
+	if (domain == HIP_DOMAIN_OPS && hip.reads_graph) {
+		uint64_t correlation = word_at(data, HIP_OPS_CORRELATION);
+
+		atomic_store(&ended[correlation % ENDED], correlation);
+	}
+	if (domain != HIP_DOMAIN_API || op >= OPS)
 		return 1;
 	if (__builtin_expect(trying != NOT_TRYING, 0))
 		return trial_asked(op, data);
@@ -452,7 +502,7 @@ static int call_begins(uint32_t domain, uint32_t op, void *data)
 		return 1;
 	if (!kind)
 		kind = find_kind(op);
-	todo = kind & KIND_ENDS ? END : 0;
+	todo = kind & KIND_FOLLOWED ? FOLLOW : 0;
 	if (!(kind & KIND_NEVER) && !rk_rocm_off()) {
 		if (!rk_rec_awake())
 			rk_rec_skip();
@@ -465,7 +515,7 @@ static int call_begins(uint32_t domain, uint32_t op, void *data)
 	now = rk_rec_now();
 	if (now - atomic_load_explicit(&hip.looked_ns, memory_order_relaxed) > LOOK_NS)
 		look_again(now);
-	set_word(data, 0, todo & RECORD ? rk_rec_next_id() : 0);
+	set_word(data, 0, rk_rec_next_id());
 	set_word(data, hip.bytes + HIP_BEGAN, (uint64_t)now);
 	set_word(data, hip.bytes + HIP_TOOL_WORD, todo);
 	set_phases(data, call_enters, call_exits);
@@ -477,12 +527,17 @@ static void call_enters(uint32_t op, void *data)
 	uint32_t kind = atomic_load_explicit(&kinds[op], memory_order_relaxed);
 	uint64_t todo = word_at(data, hip.bytes + HIP_TOOL_WORD);
 
-	if (todo & END && kind & KIND_STREAM_ENDS)
+	uint64_t graph = 0;
+
+	if (kind & KIND_STREAM_ENDS)
 		rk_rocm_stream_gone(word_at(data, HIP_FIRST_ARGUMENT));
-	else if (todo & END)
+	else if (kind & KIND_GRAPH_ENDS)
 		graph_ends(word_at(data, HIP_FIRST_ARGUMENT));
+	else if (kind & KIND_GRAPH)
+		graph = graph_launched(word_at(data, HIP_FIRST_ARGUMENT), word_at(data, 0));
 	if (!(todo & RECORD))
 		return;
+	rk_rocm_call.graph = graph;
 	rk_rocm_call.what = kind & KIND_WHAT;
 	set_call(kind >> KIND_ROW ? &hip_arguments[(kind >> KIND_ROW) - 1] : NULL, data);
 	rk_rocm_call.correlation = word_at(data, 0);
@@ -558,6 +613,7 @@ out:
 	errno = saved;
 }
 
+/* At exit HIP destroys what the program left, graphs too. */
 void rk_rocm_hip_close(void)
 {
 	if (atomic_load(&hip.state) != OFF && !rk_rocm_has_place(&hip.place)) {
@@ -569,5 +625,7 @@ void rk_rocm_hip_close(void)
 			    "for a tool",
 			    other ? rk_rocm_file(other) : "the program");
 	}
+	if (hip.reads_graph && atomic_load(&hip.state) == KNOWN)
+		hip.set_callback(NULL);
 	rk_rocm_roctx_close();
 }

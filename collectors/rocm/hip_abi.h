@@ -14,10 +14,14 @@
 #ifndef RK_HIP_ABI_H
 #define RK_HIP_ABI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
-	HIP_DOMAIN_API = 3, /* ACTIVITY_DOMAIN_HIP_API; the callback is asked about others, too */
+	HIP_DOMAIN_API = 3, /* ACTIVITY_DOMAIN_HIP_API */
+	HIP_DOMAIN_OPS =
+		2, /* questions whether commands are recorded, and reports that some ended */
+	HIP_OPS_CORRELATION = 16, /* in a report */
 	/* offsets behind hip_api_data_t */
 	HIP_BEGAN = 0,
 	HIP_TOOL_WORD = 8,
@@ -32,10 +36,15 @@ typedef void hip_phase(uint32_t op, void *data);
 static const struct hip_release {
 	uint16_t major, minor;
 	uint16_t bytes; /* sizeof(hip_api_data_t) */
+	/*
+	 * When the launch of a graph ends and a tool is registered, HIP's own thread reads the names
+	 * of its kernels from the executable graph, which the program may have destroyed by then.
+	 */
+	bool reads_graph;
 } hip_releases[] = {
-	{ 5, 7, 840 },  /* Debian 13: libamdhip64-dev 5.7.1-6 */
-	{ 6, 4, 1520 }, /* Debian sid: libamdhip64-dev 6.4.3-5 */
-	{ 7, 2, 1520 }, /* Debian experimental: libamdhip64-dev 7.2.4-1~exp2 */
+	{ 5, 7, 840, false },  /* Debian 13: libamdhip64-dev 5.7.1-6 */
+	{ 6, 4, 1520, false }, /* Debian sid: libamdhip64-dev 6.4.3-5 */
+	{ 7, 2, 1520, true },  /* Debian experimental: libamdhip64-dev 7.2.4-1~exp2 */
 };
 
 /*

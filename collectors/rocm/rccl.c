@@ -88,11 +88,16 @@ static void find_next(void)
 
 /* ---- a call ---- */
 
+/* RCCL calls its own functions, through us. */
+static _Thread_local unsigned depth;
+
 /* Returns its start, 0 if it is not recorded. */
 static int64_t begin(void)
 {
 	int saved = errno;
 
+	if (depth++)
+		return 0;
 	pthread_once(&once, find_next);
 	errno = saved;
 	if (!wanted || rk_rocm_off())
@@ -105,10 +110,12 @@ static int64_t begin(void)
 
 static void end(int64_t start, const char *name)
 {
-	struct rk_rec_call c = { .tid = rk_rec_tid(), .start_ns = start };
+	struct rk_rec_call c = { .start_ns = start };
 
+	depth--;
 	if (!start)
 		return;
+	c.tid = rk_rec_tid();
 	c.duration_ns = rk_rec_now() - start;
 	c.name = rk_rec_string(name, strlen(name));
 	c.domain = rk_rec_string("rccl", 4);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "rocm.h"
 
@@ -239,4 +240,47 @@ void rk_rocm_relay_close(void)
 		nrelays--;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- ROCr's thread for signals ---- */
+
+struct pass {
+	uint64_t signal;
+	atomic_bool done;
+};
+
+static bool passed(int64_t value, void *arg)
+{
+	struct pass *p = arg;
+
+	(void)value;
+	atomic_store(&p->done, true);
+	return false;
+}
+
+bool rk_rocm_signals_pass(unsigned ms)
+{
+	struct timespec moment = { .tv_nsec = 20000 };
+	struct pass *p = rk_rocm_live() ? calloc(1, sizeof(*p)) : NULL;
+	int64_t until = rk_rec_now() + (int64_t)ms * 1000000;
+	bool done;
+
+	if (!p)
+		return false;
+	if (rk_rocm.amd.signal_create(0, 0, NULL, 0, &p->signal)) {
+		free(p);
+		return false;
+	}
+	if (rk_rocm.amd.signal_async_handler(p->signal, HSA_CONDITION_LT, 1, passed, p)) {
+		rk_rocm.core.signal_destroy(p->signal);
+		free(p);
+		return false;
+	}
+	while (!(done = atomic_load(&p->done)) && rk_rec_now() < until)
+		nanosleep(&moment, NULL);
+	if (done) { /* otherwise it is still to come */
+		rk_rocm.core.signal_destroy(p->signal);
+		free(p);
+	}
+	return done;
 }

@@ -171,6 +171,11 @@ bool rk_rocm_relay_start(const struct rk_rocm_relay *what, struct rk_rocm_relay 
 void rk_rocm_relay_cancel(struct rk_rocm_relay *r);
 unsigned rk_rocm_relays(void); /* under way */
 void rk_rocm_relay_close(void);
+/*
+ * Waits until ROCr's thread for signals has ended what it was doing when this was called. False if
+ * that takes too long or cannot be asked.
+ */
+bool rk_rocm_signals_pass(unsigned ms);
 /* RK_RAW_NO_TIMES for times that cannot be right, else `flags`. */
 uint32_t rk_rocm_time_flags(const struct hsa_signal *s, const struct hsa_time *t, int64_t submit_ns,
 			    uint32_t flags);

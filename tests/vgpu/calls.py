@@ -111,10 +111,10 @@ def markers(s):
     steps, layers = 4, 3
     r = Recorded(s, "api=1", "train", str(steps), str(layers))
     rows, calls = r.table("markers"), r.table("api")
-    ranges = [row for row in rows if "RANGE" in row["kind"]]
+    ranges = [row for row in rows if row["kind"].startswith("range")]
     same("ranges", collections.Counter(row["name"] for row in ranges),
          collections.Counter({f"step {i}": 1 for i in range(steps)} | dict.fromkeys(("forward", "backward", "optimizer"), steps)))
-    same("marks", [row["name"] for row in rows if "MARK" in row["kind"]], ["step done"] * steps)
+    same("marks", [row["name"] for row in rows if row["kind"].startswith("mark")], ["step done"] * steps)
     launches = [row for row in calls if row["function"] == "hipModuleLaunchKernel"]
     for row in ranges:
         want = {"forward": 2 * layers, "backward": 2 * layers, "optimizer": 1}.get(row["name"], 4 * layers + 2)
@@ -156,6 +156,49 @@ def gate(s):
     same("in the range", dict(calls), {"hipModuleLaunchKernel": steps * 2 * layers})
     calls = Recorded(s, "api=1,range=forward,every=1:3", "train", str(steps), str(layers)).calls()
     same("in each third", dict(calls), {"hipModuleLaunchKernel": steps // 3 * 2 * layers})
+
+
+@case("graphs come and go, and every launch of one is a call")
+def graphs(s):
+    for settings in ("api=1", "api=launches", "api=1,switch=1,asleep=1"):
+        r = Recorded(s, settings, "graphs", "60", "3")
+        want = {"api=1": r.said()["calls"], "api=launches": 60 * (8 + 3 + 1)}.get(settings, 0)
+        same(f"calls with {settings}", sum(r.calls().values()), want)
+        must("not recorded" not in r.notes() and "were recorded" not in r.notes(), "calls were given up")
+
+
+@case("RCCL's calls are recorded with what they move", large="trixie-large")
+def rccl(s):
+    program = s.temp / "rccl"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-w", "-o", program, HERE / "programs/rccl.c", f"-I{s.root}/usr/include",
+                    f"-L{s.lib}", "-l:librccl.so.1", "-l:libamdhip64.so.5", "-Wl,--unresolved-symbols=ignore-all"], check=True)
+    for gpus in (1, 2):
+        linked_cards(s.temp / f"gfx90a-{gpus}", gpus)
+        r = Recorded(s, "api=launches", str(program), "3", chip="gfx90a", gpus=gpus, preloaded=True)
+        said = r.said()
+        calls = collections.Counter(row["function"] for row in r.table("api") if row["domain"] == "RCCL_API")
+        same("GPUs", said["gpus"], gpus)
+        same("calls", sum(calls.values()), said["calls"])
+        same("collectives", (calls["ncclAllReduce"], calls["ncclBroadcast"], calls["ncclSend"]), (3 * gpus,) * 3)
+        moved = collections.Counter(row["name"] for row in r.table("markers"))
+        for rank in range(gpus):
+            for text, n in ((f"ncclAllReduce bytes=4004 type=float32 rank={rank} of={gpus}", 1),
+                            (f"ncclBroadcast bytes=77 type=uint8 rank={rank} of={gpus} root={gpus - 1}", 3),
+                            (f"ncclSend bytes=80 type=float64 rank={rank} of={gpus} peer={(rank + 1) % gpus}", 3)):
+                same(text, moved[text], n)
+        same("without them", len(Recorded(s, "rccl=0", str(program), chip="gfx90a", gpus=gpus, preloaded=True).table("markers")), 0)
+
+
+def linked_cards(device, gpus):
+    """Cards as links to their PCI devices, as RCCL's topology wants them."""
+    if not device.exists():
+        subprocess.run([vgpu.BUILD / "vgpu-device", device, "gfx90a", str(gpus)], check=True)
+    for i in range(gpus):
+        card, real = device / f"drm/card{i}", device / f"devices/pci0000:00/0000:{3 + i:02x}:00.0/drm/card{i}"
+        if not card.is_symlink():
+            real.parent.mkdir(parents=True)
+            card.rename(real)
+            card.symlink_to(real)
 
 
 class OtherRelease:
