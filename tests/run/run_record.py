@@ -7,6 +7,7 @@ or there is no OpenCL device.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -112,6 +113,15 @@ def a_signal_makes_a_snapshot_and_the_program_goes_on(place):
     whole = kernels(place, r.dir)
     shutil.rmtree(r.dir / "snap-001")
     assert kernels(place, r.dir) == whole
+
+
+@test
+def a_snapshot_says_how_much_of_its_time_the_window_holds(place):
+    r = Recording(place, "--max-size", "1M", "--last", "60s", "--snap-on", "crash")
+    r.launches(200_000)
+    err, _ = r.end(signal.SIGKILL)
+    found = re.search(r"it holds (\d+) of 60 s, --max-size (\d+)M would hold all", err)
+    assert found and int(found[1]) < 60 and int(found[2]) > 1, err
 
 
 @test

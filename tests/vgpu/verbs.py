@@ -80,14 +80,39 @@ def record(s):
 @case("only the seconds that were asked for are recorded")
 def part(s):
     place = fresh(s, "part")
-    r = s.shell(ROCKIT, "record", "--tool", "rocm", "--delay", "1", "--duration", "1", "--timeout", "4", "-d", place,
+    r = s.shell(ROCKIT, "record", "--tool", "rocm", "--delay", "3", "--duration", "3", "--timeout", "8", "-d", place,
                 "--", s.build("serve"), "1")
     must("by --timeout" in r.stderr, r.stderr)
     report = json.loads(rockit("report", "-f", "json", place))
     ran = sum(names(Ledger(s.ledger)).values())
     must(0 < report["kernel_rows"] < ran, f"{report['kernel_rows']} of {ran}")
-    must(report["max_end_ns"] - report["min_start_ns"] < 1.6e9, report)
+    must(report["max_end_ns"] - report["min_start_ns"] < 3.6e9, report)
     must("asleep" in json.loads((place / "run.json").read_text())["ledger"]["dropped"], "what was left out is not counted")
+
+
+@case("only ranges of one name are recorded, or one of several")
+def ranges(s):
+    for args, times in ((), 3), (("--every", "1:3"), 1):
+        place = fresh(s, "range")
+        r = s.shell(ROCKIT, "run", "--tool", "rocm", "--range", "forward", *args, "-d", place, "--", s.build("train"))
+        same("exit status", (r.returncode, r.stderr), (0, r.stderr))
+        same(f"kernels with {args}", reported(place), {"gemm": 4 * times, "add": 4 * times})
+        dropped = json.loads((place / "run.json").read_text())["ledger"]["dropped"]
+        must("range" in dropped, dropped)
+        must(("every" in dropped) == (times == 1), dropped)
+
+
+@case("a step that takes too long makes a snapshot")
+def slow_step(s):
+    place = fresh(s, "slow")
+    # stopped often enough that one stop is in a step
+    script = f"""(sleep 3; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
+        kill -STOP $$; sleep 0.1; kill -CONT $$; sleep 0.03; done; sleep 1; kill -KILL $$) & exec {s.build('train')} 1000000"""
+    r = s.shell(ROCKIT, "record", "--tool", "rocm", "--max-size", "16M", "--range", "forward", "--snap-on", "slow-step:300%",
+                "-d", place, "--", "/bin/sh", "-c", script)
+    must("snap-001: a step took" in r.stderr, r.stderr)
+    markers = json.loads(rockit("report", "-f", "json", place / "snap-001"))["markers"]
+    must("forward" in {m["name"] for m in markers}, markers)
 
 
 if __name__ == "__main__":
