@@ -395,7 +395,7 @@ static void read_recorders(struct rk_session *s)
 		[RK_RAW_RANGE] = { "range", "records left out outside of --range" },
 	};
 	uint64_t lost[RK_RAW_REASONS] = { 0 }, skipped[RK_RAW_SKIPS] = { 0 };
-	uint64_t pending = 0, overwritten = 0;
+	uint64_t pending = 0, overwritten = 0, copied_over = 0;
 	struct rk_error err = { 0 };
 	struct rk_rkraw_info info;
 	struct rk_walk w = { 0 };
@@ -414,6 +414,7 @@ static void read_recorders(struct rk_session *s)
 		for (unsigned k = 0; k < RK_RAW_SKIPS; k++)
 			skipped[k] += rk_min(info.skipped[k], UINT64_MAX - skipped[k]);
 		overwritten += rk_min(info.overwritten, UINT64_MAX - overwritten);
+		copied_over += rk_min(info.copied_over, UINT64_MAX - copied_over);
 		pending += rk_min(info.pending, UINT64_MAX - pending);
 		if (info.note[0])
 			drop(s, info.collector, info.note);
@@ -426,6 +427,7 @@ static void read_recorders(struct rk_session *s)
 	for (unsigned k = 0; k < RK_RAW_SKIPS; k++)
 		drop_count(s, skips[k].what, skipped[k], skips[k].why);
 	drop_count(s, "overwritten", overwritten, "older records than the window holds");
+	drop_count(s, "copied_over", copied_over, "blocks overwritten while they were copied");
 	drop_count(s, "operations", pending, "still in flight at the end");
 }
 

@@ -298,6 +298,26 @@ TEST(records_left_out_on_purpose_are_in_the_summary)
 	world_close(&w);
 }
 
+TEST(blocks_overwritten_while_a_window_was_copied_are_counted)
+{
+	struct rk_rkraw_info info = { 0 };
+	struct image *m = empty();
+	struct world w;
+
+	world_open(&w, 1);
+	header(m)->copied_over = 3; /* means nothing in a file that is not a copy */
+	CHECK_STR(dump(&w, m, RK_KERNELS, BRIEF), "");
+	CHECK_STR(world_warnings(&w), "");
+	header(m)->flags |= RK_RAW_SNAP;
+	header(m)->clean = 0;
+	seal_header(m);
+	CHECK_STR(dump(&w, m, RK_KERNELS, BRIEF), "");
+	CHECK_STR(world_warnings(&w), "overwritten-in-copy:3 ");
+	CHECK_I64(rk_rkraw_info(w.path, &info, &w.err), 0);
+	CHECK_U64(info.copied_over, 3);
+	world_close(&w);
+}
+
 /* ---- large files ---- */
 
 /* Writes the scratch block 2 of an image to a file and empties it. */

@@ -96,6 +96,12 @@ static uint64_t pending_of(const struct rk_raw_header *h)
 	return begun > ended ? begun - ended : 0;
 }
 
+/* Blocks that the program took for other records while `rockit snap` copied them. */
+static uint64_t copied_over_of(const struct rk_raw_header *h)
+{
+	return h->flags & RK_RAW_SNAP ? h->copied_over : 0;
+}
+
 static void skipped_of(const struct rk_raw_header *h, uint64_t ret[RK_RAW_SKIPS])
 {
 	memset(ret, 0, RK_RAW_SKIPS * sizeof(*ret));
@@ -614,6 +620,9 @@ static void tell(struct rkraw_source *s)
 				  " outside of the range",
 				  skipped[RK_RAW_ASLEEP], skipped[RK_RAW_SAMPLE],
 				  skipped[RK_RAW_EVERY], skipped[RK_RAW_RANGE]);
+	if (copied_over_of(h))
+		rk_oddities_count(odd, "overwritten-in-copy", 0, copied_over_of(h),
+				  "blocks that the program overwrote while they were copied");
 	if (h->overwritten)
 		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
 				  "the oldest records were overwritten: only the newest are kept");
@@ -807,6 +816,7 @@ int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *
 	memcpy(ret->collector, h->collector, sizeof(h->collector));
 	memcpy(ret->dropped_for, h->dropped, sizeof(ret->dropped_for));
 	skipped_of(h, ret->skipped);
+	ret->copied_over = copied_over_of(h);
 	if (ret->clean)
 		ret->end_ns = h->end.boot_ns;
 	for (unsigned i = 0; i < n->nclocks; i++) {

@@ -33,8 +33,8 @@ struct rk_rkraw_info {
 	uint32_t pid, ppid;
 	bool clean, window;
 	uint64_t records, dropped, overwritten;
-	uint64_t pending; /* operations still running at the end */
-	uint64_t damaged_blocks;
+	uint64_t pending;                     /* operations still running at the end */
+	uint64_t damaged_blocks, copied_over; /* copied_over: blocks lost while they were copied */
 	uint64_t dropped_for[RK_RAW_REASONS]; /* by enum rk_raw_reason */
 	uint64_t skipped[RK_RAW_SKIPS];       /* by enum rk_raw_skip */
 	int64_t start_ns, end_ns;             /* CLOCK_BOOTTIME; end: the last known time */
