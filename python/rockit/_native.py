@@ -184,7 +184,15 @@ class RkSessionOptions(Struct):
         ("duration_s", C.c_uint64),
         ("thread_trace", C.c_bool),
         ("ask_installed", C.c_bool),
-        ("reserved", C.c_uint64 * 8),
+        ("snap_on", C.c_char_p),
+        ("every", C.c_char_p),
+        ("max_size", C.c_uint64),
+        ("last_s", C.c_uint64),
+        ("keep", C.c_uint64),
+        ("sample", C.c_uint64),
+        ("window", C.c_bool),
+        ("record", C.c_bool),
+        ("reserved", C.c_uint64 * 1),
     ]
 
 

@@ -18,7 +18,7 @@ from ._run import open as _open
 
 Words = Union[str, Sequence[str]]
 
-_LISTS = ("traces", "counters", "spm", "monitor", "library_trace", "ranks")
+_LISTS = ("traces", "counters", "spm", "monitor", "library_trace", "ranks", "snap_on")
 _TEXTS = (
     "preset",
     "tool_version",
@@ -30,8 +30,10 @@ _TEXTS = (
     "kernel_regex",
     "replay",
     "range",
+    "every",
 )
-_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts", "stats", "thread_trace")
+_FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts", "stats", "thread_trace", "window")
+_NUMBERS = ("timeout", "grace", "delay", "duration", "monitor_interval_ms", "max_size", "last", "keep", "sample")
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
             made[name] = os.fsdecode(value)
         elif name in _FLAGS:
             made[name] = bool(value)
-        elif name in ("timeout", "grace", "delay", "duration", "monitor_interval_ms"):
+        elif name in _NUMBERS:
             made[name] = _whole(name, value)
     return made
 
@@ -155,6 +157,10 @@ def _planned(settings: Mapping[str, Any], tool: Optional[str]) -> C.c_void_p:
         delay_s=settings.get("delay", 0),
         duration_s=settings.get("duration", 0),
         monitor_interval_ms=settings.get("monitor_interval_ms", 0),
+        max_size=settings.get("max_size", 0),
+        last_s=settings.get("last", 0),
+        keep=settings.get("keep", 0),
+        sample=settings.get("sample", 0),
     )
     for name in _LISTS + _TEXTS:
         setattr(options, name, _native.bytes_of(settings.get(name)))
@@ -190,6 +196,13 @@ def plan(
     range: Optional[str] = None,
     delay: Optional[float] = None,
     duration: Optional[float] = None,
+    every: Optional[str] = None,
+    sample: Optional[int] = None,
+    window: bool = False,
+    max_size: Optional[int] = None,
+    last: Optional[float] = None,
+    snap_on: Optional[Words] = None,
+    keep: Optional[int] = None,
     thread_trace: bool = False,
     ranks: Optional[Words] = None,
     force: bool = False,
@@ -246,6 +259,13 @@ def run(
     range: Optional[str] = None,
     delay: Optional[float] = None,
     duration: Optional[float] = None,
+    every: Optional[str] = None,
+    sample: Optional[int] = None,
+    window: bool = False,
+    max_size: Optional[int] = None,
+    last: Optional[float] = None,
+    snap_on: Optional[Words] = None,
+    keep: Optional[int] = None,
     thread_trace: bool = False,
     ranks: Optional[Words] = None,
     force: bool = False,

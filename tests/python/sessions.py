@@ -104,6 +104,18 @@ def options_of_newer_releases_reach_the_plan(_folder):
 
 
 @test
+def windows_of_own_collectors_reach_the_plan(_folder):
+    given = {"tool": "rocm", "tool_version": "1.0", "arch": "gfx942"}
+    plan = rockit.plan(["./app"], window=True, max_size=64 << 20, last=60, keep=3, snap_on=["signal", "gap:2s"], sample=10,
+                       every="5:60", delay=2, **given)
+    settings = plan.passes[0].env["ROCKIT_COLLECT"].split(",")
+    assert {"window=1", f"limit={64 << 20}", "sample=10", "switch=1", "asleep=1"} <= set(settings), settings
+    assert plan.data["window"] == {"bytes": 64 << 20, "last_s": 60, "keep": 3, "snap_on": ["signal", "gap:2000ms"]}, plan.data
+    why = raises(rockit.UsageError, rockit.plan, ["./app"], window=True, **{**given, "tool": "rocprofv3"})
+    assert "--window" in str(why), why
+
+
+@test
 def the_program_finds_signals_as_anyone_would(folder):
     # Python ignores SIGPIPE; `yes` would go on for ever.
     where = place(folder)
