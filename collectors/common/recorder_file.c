@@ -302,18 +302,37 @@ static int make_named(size_t len)
 	return fd;
 }
 
+/* Address space that the program may still use; a vendor's runtime reserves a lot of it early. */
+static uint64_t address_space_left(void)
+{
+	char text[64] = "";
+	struct rlimit limit;
+	uint64_t pages = 0;
+	int fd;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	for (const char *p = text; *p >= '0' && *p <= '9'; p++)
+		pages = pages * 10 + (uint64_t)(*p - '0');
+	pages *= (uint64_t)sysconf(_SC_PAGESIZE);
+	return limit.rlim_cur > pages ? limit.rlim_cur - pages : 0;
+}
+
 /*
  * If the program has little address space, the file is small and the program keeps most of the
  * space.
  */
 static bool map_file(int fd)
 {
-	struct rlimit limit;
+	uint64_t left = address_space_left();
 
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		while (rk_rec.nblocks >= 8 &&
-		       rk_rec.nblocks * rk_rec.block_bytes > limit.rlim_cur / 16)
-			rk_rec.nblocks /= 2;
+	while (rk_rec.nblocks >= 8 && rk_rec.nblocks * rk_rec.block_bytes > left / 16)
+		rk_rec.nblocks /= 2;
 	for (; rk_rec.nblocks >= 4; rk_rec.nblocks /= 2) {
 		size_t len = rk_rec.nblocks * rk_rec.block_bytes;
 		void *p =
@@ -332,6 +351,25 @@ static void unmap_file(void)
 {
 	munmap(rk_rec.base, rk_rec.map_bytes);
 	rk_rec_sealed_close();
+}
+
+/*
+ * Maps the file again by its name. Otherwise /proc/PID/maps shows it as an unnamed one that was
+ * deleted, and who wants to switch this process cannot find it.
+ */
+static void map_by_name(void)
+{
+	int fd = reopen();
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return;
+	p = mmap(NULL, rk_rec.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (p != MAP_FAILED) {
+		munmap(rk_rec.base, rk_rec.map_bytes);
+		rk_rec.base = p;
+	}
+	close(fd);
 }
 
 static bool set_up(int fd)
@@ -394,6 +432,8 @@ static bool complete(int fd, size_t len, bool named)
 		ok = named || give_name(fd, len);
 		if (!ok)
 			unmap_file();
+		else if (!named)
+			map_by_name();
 	}
 	if (!ok && fd >= 0 && named)
 		unlink(rk_rec.path);

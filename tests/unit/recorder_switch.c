@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -194,9 +195,27 @@ static struct rk_raw_header *outside(const char *dir, pid_t pid)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* Whether the mappings of this process show the file by its name. */
+static bool is_shown(const char *dir)
+{
+	char line[512], path[256];
+	FILE *f = fopen("/proc/self/maps", "r");
+	bool found = false;
+
+	snprintf(path, sizeof(path), "%s/%ld.rkraw\n", dir, (long)getpid());
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, path) != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
 static void check_header(void *arg)
 {
+	bool shown = is_shown(arg);
 	struct rk_raw_header *h = outside(arg, getpid());
+
+	MUST(shown);
 
 	MUST(h && h->flags == RK_RAW_SWITCHED);
 	MUST(h->proc_start && h->proc_start == start_of_self());
@@ -213,6 +232,39 @@ TEST(only_the_owner_may_read_the_file_which_says_whose_it_is)
 	CHECK_I64(record(&w, "", check_header, w.dir, &path), 0);
 	CHECK(!stat(path, &st) && (st.st_mode & 07777) == 0600);
 	world_close(&w);
+}
+
+static void with_little_space(void *arg)
+{
+	struct rk_raw_header *h = outside(arg, getpid());
+
+	/* a sixteenth of what was left; the recorder's own tables are not counted */
+	MUST(h && h->limit_blocks * h->block_bytes <= 16 << 20);
+	MUST(rk_rec_api(text("call"), 1, 1, 0));
+}
+
+TEST(a_program_with_little_address_space_keeps_most_of_it)
+{
+	struct rlimit before, limit;
+	struct world w;
+	const char *path;
+	void *much = mmap(NULL, (size_t)4 << 30, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CHECK(much != MAP_FAILED && f && fscanf(f, "%lu", &pages) == 1);
+	CHECK(!getrlimit(RLIMIT_AS, &before));
+	limit = before;
+	limit.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + (256 << 20);
+	world_open(&w, 1);
+	if (CHECK(!setrlimit(RLIMIT_AS, &limit)))
+		CHECK_I64(record(&w, "", with_little_space, w.dir, &path), 0);
+	CHECK(!setrlimit(RLIMIT_AS, &before));
+	world_close(&w);
+	munmap(much, (size_t)4 << 30);
+	if (f)
+		fclose(f);
 }
 
 /* ---- the switch ---- */
