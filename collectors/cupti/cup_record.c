@@ -16,14 +16,36 @@ static struct {
 	uint32_t device, context, stream, id;
 } streams[STREAMS]; /* cache with one entry per hash; id 0: empty */
 
-static uint32_t attribute(int device, int which)
+static bool ask(int device, int which, uint32_t *ret)
 {
 	int v = 0;
 
+	*ret = 0;
 	if (!rk_cup.driver.cuDeviceGetAttribute ||
 	    rk_cup.driver.cuDeviceGetAttribute(&v, which, device) || v < 0)
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+static uint32_t attribute(int device, int which)
+{
+	uint32_t v;
+
+	ask(device, which, &v);
+	return v;
+}
+
+/* As in struct rk_rec_device. A GPU is function 0. */
+static uint32_t pci(int device)
+{
+	uint32_t domain, bus, slot;
+
+	if (!ask(device, CUDA_ATTR_PCI_DOMAIN, &domain) || domain > UINT16_MAX ||
+	    !ask(device, CUDA_ATTR_PCI_BUS, &bus) || bus > UINT8_MAX ||
+	    !ask(device, CUDA_ATTR_PCI_DEVICE, &slot) || slot > 31)
 		return 0;
-	return (uint32_t)v;
+	return 1 + (domain << 16 | bus << 8 | slot << 3);
 }
 
 static uint32_t string(const char *text)
@@ -65,6 +87,7 @@ static uint32_t describe(uint32_t ordinal)
 	if (f->cuDeviceTotalMem_v2 && !f->cuDeviceTotalMem_v2(&memory, handle))
 		d.memory_bytes = memory;
 	d.arch = arch(handle);
+	d.pci = pci(handle);
 	d.compute_units = attribute(handle, CUDA_ATTR_MULTIPROCESSORS);
 	d.clock_mhz = attribute(handle, CUDA_ATTR_CLOCK_KHZ) / 1000;
 	d.wave_size = attribute(handle, CUDA_ATTR_WARP_SIZE);

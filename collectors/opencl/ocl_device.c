@@ -52,6 +52,13 @@ uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bo
 #define VENDOR_INTEL 0x8086
 #define WAVEFRONT_WIDTH_AMD 0x4043 /* CL_DEVICE_..., cl_amd_device_attribute_query */
 #define WARP_SIZE_NV 0x4003        /* CL_DEVICE_..., cl_nv_device_attribute_query */
+#define PCI_BUS_INFO 0x410f        /* CL_DEVICE_..._KHR, cl_khr_pci_bus_info */
+#define TOPOLOGY_AMD 0x4037        /* CL_DEVICE_...: a type, 17 bytes, bus, device, function */
+#define TOPOLOGY_IS_PCI 1
+#define TOPOLOGY_BUS 21
+#define PCI_BUS_NV 0x4008 /* CL_DEVICE_PCI_BUS_ID_NV */
+#define PCI_SLOT_NV 0x4009
+#define PCI_DOMAIN_NV 0x400a
 
 static _Atomic(uintptr_t) keys[RK_OCL_DEVICES];
 static struct rk_ocl_device devices[RK_OCL_DEVICES];
@@ -98,6 +105,49 @@ static uint32_t info_wave(cl_device_id handle)
 	return vendor == VENDOR_NVIDIA ? info_u32(handle, WARP_SIZE_NV) : 0;
 }
 
+/* Domain, bus, device, function. AMD and NVIDIA have had questions of their own for longer. */
+static bool ask_pci(cl_device_id handle, cl_uint at[4])
+{
+	uint32_t vendor = info_u32(handle, CL_DEVICE_VENDOR_ID);
+	unsigned char topology[24] = { 0 };
+	cl_uint bus = 0;
+	size_t len = 0;
+
+	if (rk_ocl.target.clGetDeviceInfo(handle, PCI_BUS_INFO, 4 * sizeof(*at), at, &len) ==
+		    CL_SUCCESS &&
+	    len == 4 * sizeof(*at))
+		return true;
+	if (vendor == VENDOR_AMD &&
+	    rk_ocl.target.clGetDeviceInfo(handle, TOPOLOGY_AMD, sizeof(topology), topology, NULL) ==
+		    CL_SUCCESS &&
+	    topology[0] == TOPOLOGY_IS_PCI) {
+		at[0] = 0;
+		for (unsigned i = 1; i < 4; i++)
+			at[i] = topology[TOPOLOGY_BUS + i - 1];
+		return true;
+	}
+	if (vendor != VENDOR_NVIDIA ||
+	    rk_ocl.target.clGetDeviceInfo(handle, PCI_BUS_NV, sizeof(bus), &bus, NULL) !=
+		    CL_SUCCESS)
+		return false;
+	at[0] = info_u32(handle, PCI_DOMAIN_NV);
+	at[1] = bus;
+	at[2] = info_u32(handle, PCI_SLOT_NV) >> 3;
+	at[3] = 0;
+	return true;
+}
+
+/* As in struct rk_rec_device; 0: unknown. */
+static uint32_t info_pci(cl_device_id handle)
+{
+	cl_uint at[4] = { 0 };
+
+	if (info_type(handle) != RK_REC_GPU || !ask_pci(handle, at) || at[0] > UINT16_MAX ||
+	    at[1] > UINT8_MAX || at[2] > 31 || at[3] > 7)
+		return 0;
+	return 1 + (at[0] << 16 | at[1] << 8 | at[2] << 3 | at[3]);
+}
+
 static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t number)
 {
 	cl_ulong bytes = 0;
@@ -110,6 +160,7 @@ static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t numb
 		.compute_units = info_u32(handle, CL_DEVICE_MAX_COMPUTE_UNITS),
 		.clock_mhz = info_u32(handle, CL_DEVICE_MAX_CLOCK_FREQUENCY),
 		.wave_size = info_wave(handle),
+		.pci = info_pci(handle),
 	};
 
 	rk_ocl.target.clGetDeviceInfo(handle, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(bytes), &bytes,

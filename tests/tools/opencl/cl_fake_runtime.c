@@ -73,6 +73,20 @@ static cl_int CL_API_CALL device_info(cl_device_id d, cl_device_info what, size_
 	if (what == 0x4003)
 		return fake.vendor == FAKE_NVIDIA ? give(&(cl_uint){ 32 }, 4, cap, to, ret) :
 						    misuse();
+	if (what == 0x410f)
+		return fake.vendor == FAKE_INTEL ?
+			       give((cl_uint[]){ 1, 0x1a, 2, 0 }, 16, cap, to, ret) :
+			       CL_INVALID_VALUE;
+	if (what == 0x4037)
+		return fake.vendor == FAKE_AMD ?
+			       give((const char[24]){ 1, [21] = 0x1b, 3, 1 }, 24, cap, to, ret) :
+			       misuse();
+	if (what >= 0x4008 && what <= 0x400a) { /* bus, slot, domain */
+		const cl_uint at[] = { 0x1c, 4 << 3, 5 };
+
+		return fake.vendor == FAKE_NVIDIA ? give(&at[what - 0x4008], 4, cap, to, ret) :
+						    misuse();
+	}
 	if (what == CL_DEVICE_PLATFORM)
 		return give(&platform, sizeof(platform), cap, to, ret);
 	if (what == CL_DEVICE_TYPE || what == CL_DEVICE_GLOBAL_MEM_SIZE)
