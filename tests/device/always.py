@@ -10,7 +10,7 @@ costs  what a launch of two tiny kernels costs with nothing, with nothing again 
 Needs a GPU and PyTorch, or --server with another program that writes the log of loops.py serve.
 """
 import argparse
-import csv
+import bisect
 import os
 import pathlib
 import random
@@ -45,7 +45,7 @@ class Server:
         self.args, self.dir, self.log = args, folder / "run", folder / "log"
         command = [*args.server, self.log] if args.server else [args.python, HERE / "loops.py", "serve", self.log]
         self.record = subprocess.Popen([str(c) for c in [
-            args.rockit, "record", "--max-size", args.size, "--last", f"{LAST}s", "-d", self.dir, "--", *command]],
+            args.rockit, "record", "--tool", "cupti", "--max-size", args.size, "--last", f"{LAST}s", "-d", self.dir, "--", *command]],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until = time.monotonic() + 120
         while time.monotonic() < until and self.record.poll() is None and len(self.noted()) < 2:
@@ -79,11 +79,18 @@ def rss(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def start_of(line):
+    """The second field; the first, a name, may be in quotation marks. There are millions of them."""
+    at = line.index('",') + 2 if line[0] == '"' else line.index(",") + 1
+    return line[at:line.index(",", at)]
+
+
 def kernels(args, run):
     """Starts of all kernels, in order."""
-    done = subprocess.Popen([args.rockit, "convert", run, "--table", "kernels", "-f", "csv", "-o", "-"],
+    done = subprocess.Popen([args.rockit, "convert", run, "--table", "kernels", "--mangled", "-f", "csv", "-o", "-"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    starts = sorted(int(row["start_ns"]) for row in csv.DictReader(done.stdout) if row["start_ns"])
+    assert done.stdout.readline().startswith("kernel_name,start_ns,")
+    starts = sorted(int(text) for text in map(start_of, done.stdout) if text)
     said = done.stderr.read()
     if done.wait() != 0:
         raise RuntimeError(said)
@@ -91,18 +98,17 @@ def kernels(args, run):
 
 
 def between(starts, begin, end):
-    from bisect import bisect_left
-    return bisect_left(starts, end) - bisect_left(starts, begin)
+    return bisect.bisect_left(starts, end) - bisect.bisect_left(starts, begin)
 
 
 def switch(server, args):
     """Stopped and started from outside; returns the time in which nothing may be recorded."""
     awake = server.rate(10)
-    rockit(args, "stop", server.pid)
+    rockit(args, "stop", server.dir)
     begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     asleep = server.rate(10)
     end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    rockit(args, "start", server.pid)
+    rockit(args, "start", server.dir)
     again = server.rate(10)
     print(f"steps a second: recording {awake:.0f}, stopped {asleep:.0f}, started again {again:.0f}", flush=True)
     return begin, end
@@ -118,7 +124,7 @@ def complete(starts, noted, begin, end):
 
 def check_gap(args, folder, server, gap):
     out = folder / "snap-gap"
-    rockit(args, "snap", server.pid, "-o", out)
+    rockit(args, "snap", "--last", "30s", server.dir, "-o", out)
     starts, _ = kernels(args, out)
     # what was launched before the stop may end after it
     inside = between(starts, gap[0] + HELD_NS, gap[1])
@@ -129,6 +135,14 @@ def check_gap(args, folder, server, gap):
 
 def serve(args, folder):
     server = Server(args, folder)
+    try:
+        return serve_on(args, folder, server)
+    finally:
+        if server.record.poll() is None:
+            os.kill(server.pid, signal.SIGKILL)
+
+
+def serve_on(args, folder, server):
     result = {}
     gap = switch(server, args)
     result["nothing is recorded while stopped"] = lambda text=check_gap(args, folder, server, gap): text
@@ -148,19 +162,21 @@ def serve(args, folder):
 
     result["memory and files stay as they are"] = constant
     out = folder / "snap"
-    subprocess.run(f"kill -9 {server.pid}; {args.rockit} snap {server.dir} -o {out}", shell=True, check=True)
+    subprocess.run(f"kill -9 {server.pid}; {args.rockit} snap --last {LAST + 5}s {server.dir} -o {out}", shell=True,
+                   check=True)
     killed = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
     def last():
         starts, said = kernels(args, out)
         noted = server.noted()
         end = noted[-1][0] - HELD_NS
-        pieces, usual, other = complete(starts, noted, end - LAST * 1_000_000_000 + HELD_NS, end)
+        begin = max(noted[-1][0] - LAST * 1_000_000_000, gap[1] + HELD_NS)  # a short run may have been stopped in it
+        pieces, usual, other = complete(starts, noted, begin, end)
         assert pieces > 0 and usual > 0, (pieces, usual, len(starts))
         assert not other, f"{len(other)} of {pieces} pieces have not {usual} kernels a step: {other[:5]}"
         missing = (noted[-1][1] - noted[-2][1]) * usual - between(starts, noted[-2][0], noted[-1][0])
-        return (f"{pieces} pieces of 100 steps in the last {LAST} s before {(killed - end) / 1e6:.0f} ms ago, "
-                f"{usual:.0f} kernels a step each; {len(starts)} kernels, the newest {(noted[-1][0] - starts[-1]) / 1e6:.1f} ms "
+        return (f"{pieces} pieces of 100 steps in {(end - begin) / 1e9:.1f} s, up to {(killed - end) / 1e6:.0f} ms before the "
+                f"snap was there, {usual:.0f} kernels a step each; {len(starts)} kernels, the newest {(noted[-1][0] - starts[-1]) / 1e6:.1f} ms "
                 f"older than the last note, {missing:.0f} missing in the last piece\n{said.strip()}")
 
     result[f"the last {LAST} s are in the snap of the killed program"] = last
@@ -189,7 +205,7 @@ def costs(args, folder):
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for process in processes.values():
         piece(process)
-    rockit(args, "stop", processes["stopped"].pid)
+    rockit(args, "stop", folder / "stopped")
     source, turns = random.Random(1), []
     for turn in range(-3, args.turns):
         seconds = {way: piece(processes[way]) for way in source.sample(list(WAYS), len(WAYS))}

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROCKIT = os.environ["ROCKIT"]
@@ -65,6 +66,28 @@ def _chdir(path):
         yield
     finally:
         os.chdir(before)
+
+
+def boot_ns():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+@contextlib.contextmanager
+def running(argv, env):
+    """A process that is killed at the end of the block, however that ends."""
+    child = subprocess.Popen([str(a) for a in argv], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def switch(verb, target):
+    """`rockit start` or `rockit stop`; returns the time at which it had been done."""
+    done = subprocess.run([ROCKIT, verb, str(target)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, (verb, done.stderr)
+    return boot_ns()
 
 
 class Run:

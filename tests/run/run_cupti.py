@@ -202,6 +202,7 @@ def the_gpus_are_described(place):
     assert (r["type"], r["name"], r["gfx"], r["cu_count"], r["max_sclk_mhz"], r["wave_size"]) == (
         "GPU", "Stand-in H200", "sm_90", "132", "1980", "32"), r
     assert r["memory_bytes"] == str(141 << 30)
+    assert [found[i]["pci"] for i in ("0", "1")] == ["0000:1b:00.0", "0000:1c:00.0"], found
 
 
 @test
@@ -428,6 +429,57 @@ def a_collector_that_sleeps_records_nothing_and_is_never_woken(place):
     child.wait()
     assert len(switches) == 2 and all(a == b for a, b in switches.values()), switches
     assert rows(raw, "kernels") == []
+
+
+def noted(log):
+    """What `fake-cuda-app serve` noted: (time, steps of 10 launches so far)."""
+    lines = log.read_text().split("\n")[1:-1] if log.exists() else []
+    return [tuple(map(int, line.split())) for line in lines]
+
+
+def add_switched(library, release):
+    def is_started_and_stopped(place):
+        raw, env = collected(place, "switch=1,asleep=1", library=library, release=release)
+        log = place.path / "log"
+        times = []
+        with librun.running([APP, "serve", log], env) as child:
+            while len(noted(log)) < 5:
+                time.sleep(0.05)
+            assert rows(raw, "kernels") == []
+            for verb in ("start", "stop", "start", "stop"):
+                before = librun.boot_ns()
+                times.append((before, librun.switch(verb, raw)))
+                time.sleep(0.3)
+        starts = sorted(int(r["start_ns"]) for r in rows(raw, "kernels"))
+        pieces = 0
+        for (_, on), (off, _) in (times[:2], times[2:]):
+            for (begin, n), (end, m) in zip(noted(log), noted(log)[1:]):
+                if on < begin and end < off:
+                    pieces += 1
+                    assert sum(begin <= s < end for s in starts) == 10 * (m - n), (begin, end)
+        assert pieces > 4, (times, noted(log))
+        for begin, end in ((0, times[0][0]), (times[1][1], times[2][0]), (times[3][1], starts[-1] + 1)):
+            assert not [s for s in starts if begin <= s < end], (begin, end)
+
+    name = library[len("libfake-"):-len(".so")].replace("-", "_")
+    is_started_and_stopped.__name__ = f"{name}_is_started_and_stopped_from_outside"
+    test(is_started_and_stopped)
+
+
+@test
+def a_window_of_a_killed_program_has_its_last_kernels(place):
+    raw, env = collected(place, "switch=1,window=1,limit=2M")
+    log = place.path / "log"
+    with librun.running([APP, "serve", log], env):
+        while len(noted(log)) < 300:
+            time.sleep(0.05)
+    starts = sorted(int(r["start_ns"]) for r in rows(raw, "kernels"))
+    kept = [(a, b) for a, b in zip(noted(log), noted(log)[1:])
+            if a[0] > starts[0] and b[0] < noted(log)[-1][0] - 200_000_000]
+    assert len(kept) > 20, (len(kept), len(starts))
+    for (begin, _), (end, _) in kept[5:]:  # a block of the reading thread may be overwritten before its neighbours
+        assert sum(begin <= s < end for s in starts) == 1000, (begin, end)
+    assert sum(f.stat().st_size for f in raw.iterdir()) <= 2 << 20
 
 
 # ---- what CUPTI does to us ----
@@ -737,6 +789,9 @@ def main():
         return SKIPPED
     for release in RELEASES:
         add_release(release)
+    for library, release in (("libfake-cupti.so", "12.9"), ("libfake-cupti-v2.so", "13.4"),
+                             ("libfake-cupti-old.so", "12.4")):
+        add_switched(library, release)
     return librun.main()
 
 

@@ -387,12 +387,13 @@ def a_limited_address_space_is_left_to_the_program(place):
 
 
 @test
-def registers_and_wave_size_are_asked_of_vendors_that_tell(place):
-    for case, regs, wave in (("amd", "84", "64"), ("intel", "128", ""), ("nvidia", "", "32"),
-                             ("nobody", "", "")):
+def registers_wave_size_and_address_are_asked_of_vendors_that_tell(place):
+    for case, regs, wave, pci in (("amd", "84", "64", "0000:1b:03.1"), ("intel", "128", "", "0001:1a:02.0"),
+                                  ("nvidia", "", "32", "0005:1c:04.0"), ("nobody", "", "", "")):
         raw, _ = fake(place, case, None)
         found = {(r["regs"], r["vgpr"], r["wave_size"]) for r in rows(raw, "kernels")}
         assert found == {(regs, regs, wave)}, (case, found)
+        assert [r["pci"] for r in rows(raw, "agents")] == [pci], case
         shutil.rmtree(raw)
 
 
@@ -506,6 +507,28 @@ def a_layer_that_sleeps_records_nothing(place):
     _, raw = alike([BUILD / "cl-cases", "launches"], place, "switch=1,asleep=1,api=1")
     kept, _ = tables(raw)
     assert (kept["kernels"], kept["memcpy"], kept["api"]) == (0, 0, 0), kept
+
+
+@test
+def it_is_started_and_stopped_from_outside(place):
+    raw, env = with_layer(place, "switch=1,asleep=1")
+    times = []
+    with librun.running([BUILD / "cl-endless", "counted", place.path / "ledger"], env) as child:
+        assert child.stdout.readline() == b"launching\n"
+        time.sleep(0.5)
+        assert rows(raw, "kernels") == []
+        for verb in ("start", "stop", "start", "stop"):
+            before = librun.boot_ns()
+            times.append((before, librun.switch(verb, raw)))
+            time.sleep(0.3)
+    found = rows(raw, "kernels")
+    starts = sorted(int(r["start_ns"]) for r in found if r["start_ns"])
+    assert len(starts) == len(found), "what was launched before the stop has its times"
+    slack_ns = 100_000_000  # a kernel that was launched before the stop begins later
+    for (on, _), (_, off) in (times[:2], times[2:]):
+        assert [s for s in starts if on <= s < off + slack_ns], (on, off)
+    outside = [s for s in starts if not any(on <= s < off + slack_ns for (on, _), (_, off) in (times[:2], times[2:]))]
+    assert not outside, (outside[:5], times)
 
 
 @test

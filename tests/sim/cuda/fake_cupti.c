@@ -461,12 +461,19 @@ int cuptiActivityEnable(int kind)
 	return enable(&clients[0], kind);
 }
 
-int cuptiActivityDisable(int kind)
+static int disable(struct client *c, int kind)
 {
+	if (kind < 0 || kind >= KINDS)
+		return BAD_KIND;
 	pthread_mutex_lock(&lock);
-	clients[0].enabled[kind] = false;
+	c->enabled[kind] = false;
 	pthread_mutex_unlock(&lock);
 	return OK;
+}
+
+int cuptiActivityDisable(int kind)
+{
+	return disable(&clients[0], kind);
 }
 
 #ifndef FAKE_OLD
@@ -658,6 +665,12 @@ int cuptiActivityEnable_v2(void *subscriber, int kind, void *config)
 {
 	(void)config;
 	return enable(subscriber, kind);
+}
+
+int cuptiActivityDisable_v2(void *subscriber, int kind, void *config)
+{
+	(void)config;
+	return disable(subscriber, kind);
 }
 
 int cuptiActivityEnableDriverApi_v2(void *subscriber, uint32_t cbid, uint8_t on)
