@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 import vgpu
-from vgpu import Ledger, case, must, same
+from device import backends
+from vgpu import HERE, Ledger, case, must, same
 
 ROCKIT = pathlib.Path(os.environ.get("ROCKIT", "rockit")).resolve()
 vgpu.CASES.clear()
@@ -113,6 +114,23 @@ def slow_step(s):
     must("snap-001: a step took" in r.stderr, r.stderr)
     markers = json.loads(rockit("report", "-f", "json", place / "snap-001"))["markers"]
     must("forward" in {m["name"] for m in markers}, markers)
+
+
+@case("two quantisations in llama-bench, recorded, reported and compared", large="sid-large")
+def llama(s):
+    places = []
+    for kind, kernels in ("q4_0", 9763), ("f16", 7104):
+        place, model = fresh(s, kind), s.temp / f"{kind}.gguf"
+        subprocess.run([sys.executable, HERE / "tiny_model.py", model, kind], check=True)
+        command = f"{ROCKIT} run --tool rocm --html -d {place} -- llama-bench -m {model} -p 64 -n 32 -r 3 -ngl 99 -t 2"
+        r = s.shell("/bin/sh", "-c", f"cd {backends(s)} && exec {command}", chip="gfx90a")
+        same("exit status", (r.returncode, r.stderr), (0, r.stderr))
+        same(f"kernels of {kind}", sum(names(Ledger(s.ledger)).values()), kernels)
+        # names are cleaned in reports
+        same("calls of each kernel", sorted(reported(place).values()), sorted(names(Ledger(s.ledger)).values()))
+        places.append(place)
+    changed = json.loads(rockit("diff", "-f", "json", *places))
+    must(any("f16" in k["name"] or "half" in k["name"] for k in changed["kernels"]), "the diff names no other kernel")
 
 
 if __name__ == "__main__":
