@@ -144,7 +144,7 @@ const struct rk_command cmd_record = {
 	.light = true,
 	.program = true,
 	.examples = "  rockit record -- ./server\n"
-		    "  rockit record --max-size 2G --last 60s --snap-on signal,crash -d out -- "
+		    "  rockit record --max-size 2G --last 60s --snap-on signal,crash -d rec -- "
 		    "./server\n"
 		    "  rockit record --range step --snap-on slow-step:20% -- python train.py\n",
 	.run = record_run,
