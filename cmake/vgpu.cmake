@@ -36,21 +36,23 @@ endif()
 rockit_script_test(vgpu-get-suite vgpu 120 sh ${PROJECT_SOURCE_DIR}/tests/vgpu/get_suite.sh
                    ${PROJECT_SOURCE_DIR}/tests/vgpu/get-suite)
 
-# The stable suite whole; of the newest, which changes, what shows that the interface is the same. In
-# make test-full all of them, with the large programs. They wait a lot: the sooner they start, the better.
-set(vgpu_suites trixie experimental)
-if(DEFINED ENV{ROCKIT_TEST_FULL})
-  list(APPEND vgpu_suites sid trixie-large sid-large)
-endif()
+# Cases are in scripts: of the device (vgpu.py), and of the ROCm collector (see rocm.cmake). In make test the
+# stable suite, and of the newest, which changes, what shows that the interface is the same; in make test-full
+# all suites and cases, with the large programs. They wait a lot: the sooner they start, the better.
 file(STRINGS tests/vgpu/COUNT vgpu_counts)
-foreach(suite ${vgpu_suites})
-  set(words)
-  if(suite STREQUAL experimental AND NOT DEFINED ENV{ROCKIT_TEST_FULL})
-    set(words matrix joined copies without_hip counters)
-  endif()
-  rockit_script_test(vgpu-${suite} vgpu 1800 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/vgpu.py ${words})
-  string(REGEX MATCH "${suite} ([0-9]+)" count "${vgpu_counts}")
-  set_property(TEST vgpu-${suite} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=${suite}
+function(rockit_vgpu_test script suite)
+  set(name vgpu-${script}-${suite})
+  rockit_script_test(${name} vgpu 1800 ${python} ${PROJECT_SOURCE_DIR}/tests/vgpu/${script}.py ${ARGN})
+  string(REGEX MATCH "${script} ${suite} ([0-9]+)" count "${vgpu_counts}")
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT VGPU_SUITES=${suite}
                VGPU_BUILD=${PROJECT_BINARY_DIR}/vgpu VGPU_COUNT=${CMAKE_MATCH_1})
-  set_tests_properties(vgpu-${suite} PROPERTIES COST 200)
-endforeach()
+  set_tests_properties(${name} PROPERTIES COST 200)
+endfunction()
+rockit_vgpu_test(vgpu trixie)
+if(DEFINED ENV{ROCKIT_TEST_FULL})
+  foreach(suite sid experimental trixie-large sid-large)
+    rockit_vgpu_test(vgpu ${suite})
+  endforeach()
+else()
+  rockit_vgpu_test(vgpu experimental matrix joined copies without_hip counters)
+endif()

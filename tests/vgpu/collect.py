@@ -20,7 +20,7 @@ import time
 import vgpu
 from vgpu import HERE, case, must, same
 
-ROCKIT = pathlib.Path(os.environ.get("ROCKIT", "rockit"))
+ROCKIT = pathlib.Path(vgpu.ROCKIT)
 COLLECTOR = pathlib.Path(os.environ.get("ROCKIT_ROCM", ROCKIT.parent / "librockit-rocm.so")).resolve()
 FULL = os.environ.get("ROCKIT_TEST_FULL") == "1"
 NEAR_NS = 20

@@ -80,7 +80,9 @@ static void read_gpu(unsigned node)
 	g->index = vgpu_ngpus;
 	g->minor = (unsigned)value_of(text, "drm_render_minor");
 	g->device_id = (uint32_t)value_of(text, "device_id");
-	g->family = target >= 120000 ? 152 : target >= 110000 ? 145 : 141;
+	g->family = VGPU_GFX9;
+	if (target >= 110000)
+		g->family = target >= 120000 ? VGPU_GFX12 : VGPU_GFX11;
 	g->compute_units =
 		(uint32_t)(value_of(text, "simd_count") / one_or(value_of(text, "simd_per_cu")));
 	g->engines = (uint32_t)one_or(value_of(text, "array_count") /

@@ -54,9 +54,10 @@ struct side {
 	uint64_t row, slice;
 };
 
-static struct side side_of(const uint32_t *w, unsigned element)
+/* `pitch` is the bit at which the distance of rows begins, after the first slice. */
+static struct side side_of(const uint32_t *w, unsigned element, unsigned pitch)
 {
-	struct side s = { vgpu_host(address(w)), ((uint64_t)(w[3] >> 13) + 1) << element,
+	struct side s = { vgpu_host(address(w)), ((uint64_t)(w[3] >> pitch) + 1) << element,
 			  ((uint64_t)(w[4] & 0xfffffff) + 1) << element };
 
 	s.at += ((uint64_t)(w[2] & 0x3fff) << element) + (w[2] >> 16 & 0x3fff) * s.row +
@@ -67,7 +68,8 @@ static struct side side_of(const uint32_t *w, unsigned element)
 static void rectangle(struct vgpu_queue *q, const uint32_t *w)
 {
 	unsigned element = w[0] >> 29;
-	struct side src = side_of(w + 1, element), dst = side_of(w + 6, element);
+	unsigned pitch = q->gpu->family >= VGPU_GFX12 ? 16 : 13;
+	struct side src = side_of(w + 1, element, pitch), dst = side_of(w + 6, element, pitch);
 	uint64_t x = (uint64_t)(w[11] & 0x3fff) + 1, y = (w[11] >> 16 & 0x3fff) + 1,
 		 z = (w[12] & 0x7ff) + 1;
 	uint64_t start, end, bytes = (x << element) * y * z;

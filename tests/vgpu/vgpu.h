@@ -16,6 +16,11 @@
 #include <stdio.h>
 
 enum { VGPU_MAX_GPUS = 16 };
+enum {
+	VGPU_GFX9 = 141,
+	VGPU_GFX11 = 145,
+	VGPU_GFX12 = 152
+}; /* families, as the driver numbers them */
 
 struct vgpu {
 	uint32_t id; /* gpu_id of the driver */

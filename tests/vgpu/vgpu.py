@@ -187,7 +187,7 @@ def main():
     passed = failed = 0
     clang, lld = compilers()
     if not clang or not lld or not shutil.which("gcc"):
-        print("skipped: no clang, lld or gcc here")
+        print(f"{'failed' if needed else 'skipped'}: no clang, lld or gcc here")
         return 1 if needed else 77
     known = [line for line in (HERE / "suites").read_text().splitlines() if not line.startswith("#")]
     for name in os.environ.get("VGPU_SUITES", "trixie").split(","):
@@ -196,7 +196,7 @@ def main():
             try:
                 suite = Suite(name, temp)
             except Fault as error:
-                print(f"skipped: {error}")
+                print(f"{'failed' if needed else 'skipped'}: {error}")
                 if needed:
                     return 1
                 continue
