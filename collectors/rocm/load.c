@@ -54,7 +54,7 @@ static void at_end(void)
 	int before = errno;
 
 	if (!rk_rocm_off() && rk_rocm_live()) {
-		rk_rocm_queue_drain();
+		rk_rocm_flight_stop();
 		rk_rocm_device_calibrate();
 	}
 	if (!rk_rocm_off()) {
@@ -85,9 +85,11 @@ static hsa_status init(void)
 
 static void close_all(void)
 {
-	rk_rocm_queue_drain();
+	rk_rocm_flight_stop();
 	rk_rocm_device_calibrate();
 	atomic_store(&rk_rocm.live, false);
+	rk_rocm_flight_close();
+	rk_rocm_relay_close();
 	rk_rocm_queue_close();
 	rk_rocm_code_forget();
 	rk_rocm_device_forget();
@@ -185,6 +187,7 @@ static void start(struct hsa_tables *t)
 	atomic_store_explicit(&rk_rocm.live, true, memory_order_release);
 	t->core->init = init;
 	t->core->shut_down = shut_down;
+	rk_rocm_flight_open();
 	rk_rocm_queue_hook(t->core, t->amd);
 	rk_rocm_code_hook(t->core);
 	rk_rocm_copy_hook(t->amd);

@@ -3,69 +3,28 @@
  *
  * ROCr calls on_packets() with new packets of a queue, on the thread that rang the doorbell and under
  * a lock of the queue. Each dispatch is recorded, gets a signal of ours and a place in the queue's
- * list; the packets are passed on. A thread of ours looks at the oldest places of all lists: where the
- * signal is set, it records the times, and the place with its signal is used again. The list is a
- * ring of pages, which grows when the queue has more in flight than ever before. One thread at a time
- * appends (ROCr's lock) and one takes out (`lock` below), so neither waits for the other.
+ * list (flight.c); the packets are passed on.
  *
  * Threads share hardware queues, and the one that rings the doorbell submits packets of others. So the
  * thread that takes a write index leaves its tag there: the HIP call that it is in.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "rocm.h"
 
 #include "base/rkraw.h"
 
-#define NS_PER_MS 1000000
-#define DRAIN_NS (50 * (int64_t)NS_PER_MS)  /* how long a program's end may wait for its kernels */
-#define LINGER_NS (5 * (int64_t)NS_PER_MS)  /* after the last kernel our thread sleeps for good */
-#define OVERDUE_NS (2 * (int64_t)NS_PER_MS) /* how long one dispatch may hold up those after it */
-#define OVERDUE_LOOK_NS (50 * NS_PER_MS)
-#define STACK_BYTES (256u << 10)
-
 enum {
-	PAGE = 4096,
-	PLACES = 128,        /* of a page */
-	MAX_PAGES = 1 << 13, /* of all queues: one million dispatches in flight */
 	QUEUE_SLOTS = 1 << 13,
 	STREAM_SLOTS = 1 << 14,
 	CACHED_SHAPES = 128,
 	CACHED_STREAMS = 16,
-	MAX_OVERDUE = 4096,
-	BATCH = 32,     /* packets passed on together */
-	PIECE = 512,    /* places looked at before another queue's turn */
-	SHORT_US = 100, /* between two looks at the lists */
-	LONG_US = 1000, /* when nothing has ended for a while */
-	KEY = 38,       /* bytes of a packet that make a shape: from `setup` to `kernel` */
-};
-
-struct place {
-	uint64_t signal; /* made when the place is first used */
-	uint64_t id;
-	int64_t submit_ns;
-};
-
-struct page {
-	struct page *next;
-	struct place places[PLACES];
-};
-_Static_assert(sizeof(struct page) <= PAGE, "a page of places is a page");
-
-/* A dispatch whose signal is not set although those of later ones are. */
-struct overdue {
-	struct overdue *next;
-	struct place place;
+	BATCH = 32, /* packets passed on together */
+	KEY = 38,   /* bytes of a packet that make a shape: from `setup` to `kernel` */
 };
 
 struct tag {
@@ -75,22 +34,17 @@ struct tag {
 };
 
 struct queue {
-	struct queue *next;
 	struct hsa_queue *handle;
 	const struct rk_rocm_device *device;
 	uint32_t number, flags; /* flags of RAN */
-	struct rk_rocm_order *order;
-	bool guests; /* other tools add packets before they come to us */
+	bool guests;            /* other tools add packets before they come to us */
 	hsa_queue_error error;
 	void *error_data;
 	struct tag *tags;
-	uint32_t mask;
+	uint32_t mask, tag_mask;
+	struct rk_rocm_order *order;
+	struct rk_rocm_flight flight;
 
-	/* the thread that submits */
-	struct page *last;
-	uint32_t last_at, npages;
-	uint64_t appended;
-	_Atomic uint64_t head; /* published: appended */
 	/* caches of the recorder's ids, for the values of these three counters */
 	uint32_t epoch, code, streams;
 	struct {
@@ -102,21 +56,10 @@ struct queue {
 		uint32_t queue; /* 0: empty */
 	} cached[CACHED_STREAMS];
 	uint32_t plain; /* without a stream */
-
-	/* who holds `lock` */
-	struct page *first;
-	uint32_t first_at;
-	_Atomic uint64_t tail; /* taken out */
-	int64_t blocked_ns;    /* since when the oldest one is overdue; 0: it is not */
-	struct overdue *overdue;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* `queues`, and the old ends of lists */
-static struct queue *queues;
-static _Atomic uint32_t numbers, npages;
-static _Atomic uint32_t noverdue;
-static atomic_bool stuck;   /* waiting was in vain: do not wait again */
-static atomic_bool closing; /* the program ends: our thread makes no more calls */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* changes of `slots` */
+static _Atomic uint32_t numbers;
 
 static atomic_bool cannot_intercept;
 
@@ -223,301 +166,6 @@ uint32_t rk_rocm_stream(const struct rk_rocm_device *device, uint32_t number, ui
 	return rk_rec_stream(device->id, n, number);
 }
 
-/* ---- the list of what is in flight ---- */
-
-static struct page *new_page(void)
-{
-	void *p = MAP_FAILED;
-
-	if (atomic_fetch_add(&npages, 1) < MAX_PAGES)
-		p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED) {
-		atomic_fetch_sub(&npages, 1);
-		return NULL;
-	}
-	return p;
-}
-
-/* The next free place with its signal, or NULL. It is in the list once `appended` is raised. */
-static struct place *next_place(struct queue *q)
-{
-	struct place *p;
-
-	if (q->last_at == PLACES) {
-		uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
-
-		/* the page after the last one may still be in use: then put one between them */
-		if (q->appended / PLACES - tail / PLACES >= q->npages) {
-			struct page *fresh = new_page();
-
-			if (!fresh)
-				return NULL;
-			fresh->next = q->last->next;
-			q->last->next = fresh;
-			q->npages++;
-		}
-		q->last = q->last->next;
-		q->last_at = 0;
-	}
-	p = &q->last->places[q->last_at];
-	if (!p->signal && rk_rocm.amd.signal_create(1, 0, NULL, HSA_SIGNAL_GPU_ONLY, &p->signal)) {
-		p->signal = 0;
-		return NULL;
-	}
-	q->last_at++;
-	q->appended++;
-	return p;
-}
-
-static void free_pages(struct queue *q)
-{
-	struct page *p = q->last;
-
-	for (uint32_t n = q->npages; n; n--) {
-		struct page *next = p->next;
-
-		for (unsigned i = 0; i < PLACES; i++)
-			if (p->places[i].signal)
-				rk_rocm.core.signal_destroy(p->places[i].signal);
-		munmap(p, PAGE);
-		atomic_fetch_sub(&npages, 1);
-		p = next;
-	}
-	q->last = q->first = NULL;
-	q->npages = 0;
-}
-
-static void free_overdue(struct queue *q)
-{
-	struct overdue *o;
-
-	while ((o = q->overdue)) {
-		q->overdue = o->next;
-		rk_rocm.core.signal_destroy(o->place.signal);
-		free(o);
-		atomic_fetch_sub(&noverdue, 1);
-	}
-}
-
-/* ---- times ---- */
-
-static void record_times(const struct queue *q, const struct place *p)
-{
-	struct hsa_signal *s = (struct hsa_signal *)(uintptr_t)p->signal;
-	uint32_t flags = RK_RAW_NO_TIMES;
-	struct hsa_time t = { 0 };
-
-	if (s->start && !rk_rocm.amd.get_dispatch_time(q->device->agent, p->signal, &t))
-		flags = rk_rocm_time_flags(s, &t, p->submit_ns, q->flags);
-	rk_rec_ran(p->id, (int64_t)t.start, (int64_t)t.end, flags);
-	s->start = s->end = 0;
-	rk_rocm.core.signal_store_relaxed(p->signal, 1);
-}
-
-static bool has_ended(const struct place *p)
-{
-	return rk_rocm.core.signal_load_scacquire(p->signal) <= 0;
-}
-
-/* Those that were taken out of the list before they ended. */
-static unsigned take_out_overdue(struct queue *q)
-{
-	unsigned n = 0;
-
-	for (struct overdue **link = &q->overdue, *o; (o = *link);) {
-		if (!has_ended(&o->place)) {
-			link = &o->next;
-			continue;
-		}
-		*link = o->next;
-		record_times(q, &o->place);
-		rk_rocm.core.signal_destroy(o->place.signal);
-		free(o);
-		atomic_fetch_sub(&noverdue, 1);
-		n++;
-	}
-	return n;
-}
-
-/*
- * The oldest one in the list has not ended. Kernels may overtake each other, and a signal may be lost:
- * if the next one ended some time ago, the oldest is put aside with its signal.
- */
-static bool put_aside(struct queue *q, uint64_t tail, uint64_t head)
-{
-	struct place *p = &q->first->places[q->first_at];
-	const struct place *next = q->first_at + 1 < PLACES ? p + 1 : &q->first->next->places[0];
-	struct overdue *o;
-
-	if (tail + 1 >= head || !has_ended(next)) {
-		q->blocked_ns = 0;
-		return false;
-	}
-	if (!q->blocked_ns)
-		q->blocked_ns = rk_rec_now();
-	if (rk_rec_now() - q->blocked_ns < OVERDUE_NS || atomic_load(&noverdue) >= MAX_OVERDUE)
-		return false;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return false;
-	q->blocked_ns = 0;
-	o->place = *p;
-	o->next = q->overdue;
-	q->overdue = o;
-	p->signal = 0;
-	atomic_fetch_add(&noverdue, 1);
-	return true;
-}
-
-/* Call with the lock held. Returns how many had ended; *left: whether there are more in the list. */
-static unsigned take_out(struct queue *q, bool *left)
-{
-	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire);
-	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-	unsigned n = q->overdue ? take_out_overdue(q) : 0;
-
-	for (; tail < head && n < PIECE; n++, tail++) {
-		struct place *p;
-
-		if (q->first_at == PLACES) {
-			q->first = q->first->next;
-			q->first_at = 0;
-		}
-		p = &q->first->places[q->first_at];
-		if (has_ended(p))
-			record_times(q, p);
-		else if (!put_aside(q, tail, head))
-			break;
-		q->first_at++;
-	}
-	atomic_store_explicit(&q->tail, tail, memory_order_release);
-	*left |= tail < head;
-	if (n)
-		atomic_store_explicit(&stuck, false, memory_order_relaxed);
-	return n;
-}
-
-/* Call with the lock held. */
-static unsigned take_out_all(bool *left)
-{
-	unsigned n = 0;
-
-	*left = false;
-	for (struct queue *q = queues; q; q = q->next)
-		n += take_out(q, left);
-	return n;
-}
-
-static void nap(unsigned us)
-{
-	const struct timespec t = { 0, us * 1000l };
-
-	nanosleep(&t, NULL);
-}
-
-/* Takes out what has ended in `only`, or in all queues, and waits a bounded time for the rest. */
-static void drain(struct queue *only)
-{
-	int64_t until = rk_rec_now() + DRAIN_NS;
-	bool left = true;
-
-	while (left) {
-		if (pthread_mutex_trylock(&lock) == 0) {
-			left = false;
-			if (only)
-				while (take_out(only, &left) == PIECE)
-					left = false;
-			else
-				while (take_out_all(&left) >= PIECE)
-					;
-			pthread_mutex_unlock(&lock);
-			left |= only ? only->overdue != NULL :
-				       rk_rocm_relays() || atomic_load(&noverdue);
-			if (left && atomic_load(&stuck))
-				return;
-		}
-		if (left && rk_rec_now() > until) {
-			atomic_store(&stuck, true);
-			return;
-		}
-		if (left)
-			nap(50);
-	}
-}
-
-/* ---- our thread ---- */
-
-static atomic_bool runs;
-static _Atomic uint32_t asleep; /* futex; 1: it sleeps until a dispatch wakes it */
-
-static void *look_after(void *arg)
-{
-	static const struct timespec look_again = { 0, OVERDUE_LOOK_NS };
-	unsigned us = SHORT_US;
-	int64_t idle_ns = 0;
-	bool left = true;
-
-	(void)arg;
-	while (!atomic_load(&closing)) {
-		unsigned n = 0;
-
-		pthread_mutex_lock(&lock);
-		if (!atomic_load(&closing))
-			n = take_out_all(&left);
-		pthread_mutex_unlock(&lock);
-		idle_ns = left || n ? 0 : idle_ns + us * 1000l;
-		us = n ? SHORT_US : us + us / 4;
-		if (us > LONG_US)
-			us = LONG_US;
-		if (idle_ns < LINGER_NS) {
-			nap(us);
-			continue;
-		}
-		atomic_store(&asleep, 1);
-		atomic_thread_fence(memory_order_seq_cst);
-		pthread_mutex_lock(&lock);
-		left = false;
-		for (struct queue *q = queues; q; q = q->next)
-			left |= atomic_load(&q->head) != atomic_load(&q->tail);
-		pthread_mutex_unlock(&lock);
-		if (!left && !atomic_load(&closing))
-			syscall(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1,
-				atomic_load(&noverdue) ? &look_again : NULL, NULL, 0);
-		atomic_store(&asleep, 0);
-		idle_ns = 0;
-		us = SHORT_US;
-	}
-	atomic_store(&runs, false);
-	return NULL;
-}
-
-static void wake(void)
-{
-	if (atomic_exchange(&asleep, 0))
-		syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static void start_thread(void)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, before;
-
-	if (atomic_load(&closing) || atomic_exchange(&runs, true) || pthread_attr_init(&attr))
-		return;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* Signals must go to the application's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attr, look_after, NULL) == 0)
-		pthread_setname_np(thread, "rockit");
-	else
-		atomic_store(&runs, false);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-}
-
 /* ---- packets ---- */
 
 static bool is_dispatch(const struct hsa_packet *p)
@@ -618,7 +266,7 @@ static uint64_t index_in_ring(const struct queue *q, const struct hsa_packet *p,
 static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_t now_ns)
 {
 	struct rk_rec_launch l = { .id = rk_rec_next_id(), .submit_ns = now_ns };
-	const struct tag *tag = &q->tags[index & q->mask];
+	const struct tag *tag = &q->tags[index & q->tag_mask];
 	uint64_t stream;
 
 	if (tag->index == index + 1) {
@@ -648,13 +296,11 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 			return;
 		}
 	} else {
-		struct place *place = next_place(q);
+		uint64_t signal = rk_rocm_flight_append(&q->flight, l.id, now_ns);
 
 		rk_rec_launch(&l);
-		if (place) {
-			place->id = l.id;
-			place->submit_ns = now_ns;
-			p->signal = place->signal;
+		if (signal) {
+			p->signal = signal;
 			return;
 		}
 	}
@@ -710,15 +356,13 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 				index = index_in_ring(q, &copy[i], index, count);
 			launch(q, &copy[i], index++, now_ns);
 		}
-		atomic_store_explicit(&q->head, q->appended, memory_order_release);
+		rk_rocm_flight_publish(&q->flight);
 		errno = before;
 		writer(copy, n);
 		from += n;
 		count -= n;
 	}
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&asleep, memory_order_relaxed))
-		wake();
+	rk_rocm_flight_wake();
 	errno = before;
 }
 
@@ -753,7 +397,7 @@ static inline void leave_tags(const struct hsa_queue *handle, uint64_t index, ui
 	call = &rk_rocm_call;
 	tid = call->correlation && call->tid ? call->tid : rk_rec_tid();
 	for (uint64_t i = index; n; i++, n--) {
-		struct tag *t = &q->tags[i & q->mask];
+		struct tag *t = &q->tags[i & q->tag_mask];
 
 		/* ordered by the packet's header, which is written later */
 		*t = (struct tag){ i + 1, call->correlation, call->stream, call->graph, 0, tid };
@@ -796,32 +440,28 @@ static struct queue *new_queue(uint64_t agent)
 		return NULL;
 	q->device = device;
 	q->order = rk_rocm_order_new();
-	q->last = q->first = new_page();
-	if (!q->order || !q->last) {
+	if (!q->order || !rk_rocm_flight_init(&q->flight, device->agent)) {
 		rk_rocm_order_put(q->order);
 		free(q);
 		return NULL;
 	}
-	q->last->next = q->last;
-	q->npages = 1;
 	return q;
 }
 
 static void free_queue(struct queue *q)
 {
-	free_overdue(q);
-	if (q->last)
-		free_pages(q);
+	rk_rocm_flight_free(&q->flight);
 	rk_rocm_order_put(q->order);
 	if (q->tags)
-		munmap(q->tags, ((size_t)q->mask + 1) * sizeof(*q->tags));
+		munmap(q->tags, ((size_t)q->tag_mask + 1) * sizeof(*q->tags));
 	free(q);
 }
 
 /* The queue exists: makes us see its packets. */
 static bool adopt(struct queue *q, struct hsa_queue *handle)
 {
-	size_t bytes = (size_t)handle->size * sizeof(*q->tags);
+	/* threads take indices before there is room: twice the ring, or they would overwrite tags */
+	size_t bytes = 2 * (size_t)handle->size * sizeof(*q->tags);
 	void *tags;
 
 	tags = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -830,6 +470,7 @@ static bool adopt(struct queue *q, struct hsa_queue *handle)
 		return false;
 	q->tags = tags;
 	q->mask = handle->size - 1;
+	q->tag_mask = 2 * handle->size - 1;
 	q->handle = handle;
 	q->number = rk_rocm_queue_number();
 	if (rk_rocm.amd.queue_intercept_register(handle, on_packets, q))
@@ -837,10 +478,9 @@ static bool adopt(struct queue *q, struct hsa_queue *handle)
 	rk_rocm.amd.set_profiler_enabled(handle, 1);
 	pthread_mutex_lock(&lock);
 	add_handle(q);
-	q->next = queues;
-	queues = q;
 	pthread_mutex_unlock(&lock);
-	start_thread();
+	q->flight.flags = q->flags;
+	rk_rocm_flight_begin(&q->flight);
 	return true;
 }
 
@@ -884,7 +524,7 @@ static hsa_status make_queue(uint64_t agent, uint32_t size, uint32_t type, hsa_q
 	/* another tool's function made a plain queue: replace it */
 	if (rk_rocm.core.queue_destroy(*ret))
 		return 0;
-	munmap(q->tags, ((size_t)q->mask + 1) * sizeof(*q->tags));
+	munmap(q->tags, ((size_t)q->tag_mask + 1) * sizeof(*q->tags));
 	q->tags = NULL;
 	q->handle = NULL;
 	q->flags = 0;
@@ -939,64 +579,30 @@ static hsa_status queue_destroy(struct hsa_queue *handle)
 {
 	struct queue *q = rk_rocm_live() ? find(handle) : NULL;
 	hsa_status rc;
-	bool left;
 
 	if (!q)
 		return rk_rocm.core.queue_destroy(handle);
-	drain(q);
+	rk_rocm_flight_drain(&q->flight);
 	pthread_mutex_lock(&lock);
 	remove_handle(handle); /* another thread may get the same address for a new queue */
 	pthread_mutex_unlock(&lock);
 	rc = rk_rocm.core.queue_destroy(handle);
-	pthread_mutex_lock(&lock);
-	take_out(q, &left);
-	for (struct queue **link = &queues; *link; link = &(*link)->next) {
-		if (*link == q) {
-			*link = q->next;
-			break;
-		}
-	}
-	pthread_mutex_unlock(&lock);
+	rk_rocm_flight_end(&q->flight);
 	if (!rc)
 		free_queue(q);
 	return rc;
 }
 
-/* ---- the end ---- */
-
-void rk_rocm_queue_drain(void)
-{
-	drain(NULL);
-	/* whoever holds the lock makes calls; from now on our thread does not */
-	atomic_store(&closing, true);
-	for (int i = 0; i < 1000; i++) {
-		if (!pthread_mutex_trylock(&lock)) {
-			pthread_mutex_unlock(&lock);
-			break;
-		}
-		nap(50);
-	}
-	wake();
-}
-
 void rk_rocm_queue_close(void)
 {
 	pthread_mutex_lock(&lock);
-	for (struct queue *q = queues; q; q = q->next) {
-		/* what the GPU may still set stays */
-		if (atomic_load(&q->head) == atomic_load(&q->tail))
-			free_pages(q);
-		remove_handle(q->handle);
-	}
-	queues = NULL; /* their handlers may be called until the runtime is down */
+	for (size_t i = 0; i < QUEUE_SLOTS; i++)
+		atomic_store(&slots[i].handle, 0);
 	pthread_mutex_unlock(&lock);
-	rk_rocm_relay_close();
 }
 
 void rk_rocm_queue_hook(struct hsa_core *core, struct hsa_amd *amd)
 {
-	atomic_store(&closing, false);
-	atomic_store(&stuck, false);
 	core->queue_create = queue_create;
 	core->queue_destroy = queue_destroy;
 	core->add_write_index_scacq_screl = add_write_index_scacq_screl;

@@ -132,10 +132,43 @@ uint32_t rk_rocm_stream(const struct rk_rocm_device *device, uint32_t number, ui
 			uint64_t stream);
 void rk_rocm_stream_gone(uint64_t stream); /* the handle may be used for another one */
 uint32_t rk_rocm_queue_number(void);       /* the next number of a queue */
-/* Records what has ended, waits a short time for what has not, and ends our thread. */
-void rk_rocm_queue_drain(void);
-/* Before hsa_shut_down, not live any more: destroys all signals. */
-void rk_rocm_queue_close(void);
+void rk_rocm_queue_close(void);            /* the runtime is being shut down: forgets all queues */
+
+/* ---- flight.c: dispatches that are in flight ---- */
+
+struct rk_rocm_page;
+struct rk_rocm_overdue;
+/* Of a queue, and a part of it; the caller clears it. */
+struct rk_rocm_flight {
+	struct rk_rocm_flight *next;
+	uint64_t agent;
+	uint32_t flags; /* of RAN */
+	/* the thread that submits */
+	struct rk_rocm_page *last;
+	uint32_t last_at, npages;
+	uint64_t appended;
+	_Atomic uint64_t head; /* published: appended */
+	/* the thread that takes out */
+	struct rk_rocm_page *first;
+	uint32_t first_at;
+	_Atomic uint64_t tail; /* taken out */
+	int64_t blocked_ns;    /* since when the oldest one is overdue; 0: it is not */
+	struct rk_rocm_overdue *overdue;
+};
+bool rk_rocm_flight_init(struct rk_rocm_flight *f, uint64_t agent);
+void rk_rocm_flight_begin(struct rk_rocm_flight *f); /* from now on our thread looks after it */
+/* A signal for the dispatch; 0: there is none, and it will have no times. */
+uint64_t rk_rocm_flight_append(struct rk_rocm_flight *f, uint64_t id, int64_t submit_ns);
+void rk_rocm_flight_publish(
+	struct rk_rocm_flight *f); /* what was appended, before it is passed on */
+void rk_rocm_flight_wake(void);    /* our thread, if it sleeps */
+/* Records what has ended in `only`, or everywhere, and waits a short time for what has not. */
+void rk_rocm_flight_drain(struct rk_rocm_flight *only);
+void rk_rocm_flight_end(struct rk_rocm_flight *f);  /* the queue is destroyed */
+void rk_rocm_flight_free(struct rk_rocm_flight *f); /* after that, or instead of begin */
+void rk_rocm_flight_open(void);
+void rk_rocm_flight_stop(void);  /* drains, and ends our thread */
+void rk_rocm_flight_close(void); /* before hsa_shut_down, not live any more: destroys all signals */
 
 /* ---- relay.c: our signal in the place of the program's ---- */
 

@@ -78,8 +78,8 @@ def queues_of(rows, key, start):
 
 def compare(ledger, kernels):
     """Each dispatch that has a name (those of ROCr's own have none) is recorded once, with its times.
-    Returns the pairs."""
-    pairs = []
+    C++ names are demangled in tables: one for each. Returns the pairs."""
+    pairs, demangled = [], {}
     named = [r for r in ledger.of("dispatch") if r["name"]]
     same("kernels", len(kernels), len(named))
     same("kernels without times", sum(k["start_ns"] is None for k in kernels), 0)
@@ -87,15 +87,18 @@ def compare(ledger, kernels):
     for want in queues_of(named, lambda r: (int(r["gpu"]), r["queue"]), lambda r: int(r["start"])):
         got = next((q for q in unmatched if abs(q[0]["start_ns"] - int(want[0]["start"])) <= NEAR_NS and
                     q[0]["device_id"] == int(want[0]["gpu"]) and len(q) == len(want) and
-                    shape(q[0]) == ledger_shape(want[0])), None)
+                    shape(q[0])[1:] == ledger_shape(want[0])[1:]), None)
         must(got, f"no queue has {len(want)} kernels from {want[0]} on")
         unmatched.remove(got)
         for a, b in zip(got, want):
-            same("kernel", shape(a), ledger_shape(b))
+            same("kernel", shape(a)[1:], ledger_shape(b)[1:])
+            known = demangled.setdefault(b["name"], a["kernel_name"] if b["name"].startswith("_Z") else b["name"])
+            same("name", a["kernel_name"], known)
             off = a["start_ns"] - int(b["start"])
             longer = a["duration_ns"] - (int(b["end"]) - int(b["start"]))
             must(abs(off) <= NEAR_NS and abs(longer) <= NEAR_NS, f"{shape(a)}: {off} ns late, {longer} ns longer")
             pairs.append((a, b))
+    same("different names", len(set(demangled.values())), len(demangled))
     return pairs
 
 
