@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "fuzz_raw.h"
 #include "read/rkraw/raw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -50,27 +51,6 @@ out:
 	rk_strtab_free(ctx.names);
 }
 
-/* Sums that are right let changes through to what is behind them. */
-static void mend(uint8_t *data, size_t len)
-{
-	struct rk_raw_header h;
-	struct rk_raw_block b;
-	size_t size = RK_RAW_BLOCK_MIN;
-
-	if (len < sizeof(h))
-		return;
-	memcpy(&h, data, sizeof(h));
-	if (h.block_bytes >= RK_RAW_BLOCK_MIN && h.block_bytes <= RK_RAW_BLOCK_MAX)
-		size = h.block_bytes;
-	for (size_t at = size; at + sizeof(b) <= len; at += size) {
-		memcpy(&b, data + at, sizeof(b));
-		if ((uint32_t)b.published > len - at - sizeof(b))
-			continue;
-		b.sum = rk_raw_block_sum(&b, data + at + sizeof(b), (uint32_t)b.published);
-		memcpy(data + at, &b, sizeof(b));
-	}
-}
-
 static void give(const uint8_t *data, size_t len)
 {
 	char path[64];
@@ -92,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	give(data, len);
 	if (copy) {
 		memcpy(copy, data, len);
-		mend(copy, len);
+		raw_mend(copy, len);
 		give(copy, len);
 	}
 	rk_free(copy);

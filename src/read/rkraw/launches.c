@@ -235,7 +235,7 @@ int rk_raw_join_launch(struct raw_join *j, uint64_t where, uint64_t id, const st
 		j->launched_twice += !known;
 		if (w)
 			w->ambiguous = true;
-		return match;
+		return (int)match;
 	}
 	if (w) {
 		*ret = w->ran;
@@ -245,14 +245,14 @@ int rk_raw_join_launch(struct raw_join *j, uint64_t where, uint64_t id, const st
 		return see(j, id) < 0 ? RK_E_NOMEM : (int)match;
 	}
 	if (!j->times)
-		return match;
+		return (int)match;
 	if (j->n == MAX_WAITING && !j->full)
 		put_off(j, where);
 	if (!is_ours(j, id))
 		return RAW_NO_ROW;
 	if (j->n >= MAX_WAITING) {
 		j->given_up += !known;
-		return match;
+		return (int)match;
 	}
 	w = wait_for(j, id);
 	if (!w)

@@ -17,11 +17,14 @@ show --tool opencl -d "/a b'c\"d%e\\f,g=h" --format sh
 show --tool opencl -d "/a b'c\"d%e\\f,g=h" --format systemd
 show --tool opencl -d "/a b'c\"d%e\\f,g=h" --format docker
 show --tool opencl --kernels-from-start 0 -d /
+show --tool rocm -d /
+show --tool rocm --kernels-from-start 0 -d / --format systemd
 # what the shell gets is what was meant
 eval "$("$ROCKIT" env -q --tool opencl -d "/x'y")"
 echo "$ROCKIT_COLLECT" "$OPENCL_LAYERS" | sed "s,$PWD,WORK,g"
 ROCKIT_COLLECTORS="$PWD/a b"
 show --tool opencl -d /
+show --tool rocm -d /
 ROCKIT_COLLECTORS="$PWD/c:d"
 show --tool opencl -d /
 ls
