@@ -46,7 +46,7 @@ struct raw_join {
 
 	struct part part, todo[MAX_READINGS];
 	unsigned ntodo, readings;
-	bool full; /* no more rooms: new launches do not wait */
+	bool full; /* no more readings: new launches do not wait while there is no room */
 	bool sorted;
 	size_t next; /* of the launches that are left, when sorted */
 	uint64_t launched_twice, ran_twice, unlaunched, given_up, unseen;
@@ -225,7 +225,7 @@ int rk_raw_join_launch(struct raw_join *j, uint64_t where, uint64_t id, const st
 		       struct raw_ran *ret)
 {
 	bool known = where < j->part.from; /* what it completes was delivered */
-	enum raw_match match = known ? RAW_NO_ROW : RAW_ALONE;
+	int match = known ? RAW_NO_ROW : RAW_ALONE;
 	struct waiting *w;
 
 	if (!is_ours(j, id))
@@ -242,7 +242,7 @@ int rk_raw_join_launch(struct raw_join *j, uint64_t where, uint64_t id, const st
 		if (!known && !w->ambiguous)
 			match = RAW_PAIR;
 		take_out(j, w);
-		return see(j, id) < 0 ? RK_E_NOMEM : (int)match;
+		return see(j, id) < 0 ? RK_E_NOMEM : match;
 	}
 	if (!j->times)
 		return (int)match;
@@ -266,7 +266,7 @@ int rk_raw_join_ran(struct raw_join *j, uint64_t where, uint64_t id, const struc
 		    struct raw_launch *ret)
 {
 	bool known = where < j->part.from;
-	enum raw_match match = RAW_NO_ROW;
+	int match = RAW_NO_ROW;
 	struct waiting *w;
 
 	if (!is_ours(j, id))
@@ -283,7 +283,7 @@ int rk_raw_join_ran(struct raw_join *j, uint64_t where, uint64_t id, const struc
 		if (!known)
 			match = w->ambiguous ? RAW_ALONE : RAW_PAIR;
 		take_out(j, w);
-		return see(j, id) < 0 ? RK_E_NOMEM : (int)match;
+		return see(j, id) < 0 ? RK_E_NOMEM : match;
 	}
 	if (j->launches && j->n == MAX_WAITING && !j->full)
 		put_off(j, where);
