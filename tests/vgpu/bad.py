@@ -63,8 +63,7 @@ def memory(s):
                 peak = max(peak, int(line.split()[1]) * 1024)
         time.sleep(0.002)
     p.communicate()
-    # the file's map takes a GiB of addresses, unless a smaller one is asked for
-    limit = limits(AS=peak + (1500 << 20))
+    limit = limits(AS=peak + (200 << 20))  # threads of the runtime vary by as much
     r, _ = both(s, "many", "2", "5", preexec_fn=limit)
     same("exit status", r.rc, 0)
 
@@ -121,8 +120,11 @@ def device_errors(s):
         plain = s.run("many", "1", "3", env={"VGPU_FAULT": fault})
         raw, env = loaded(s)
         r = s.run("many", "1", "3", env={**env, "VGPU_FAULT": fault})
-        # addresses and device numbers in the runtime's messages differ from run to run
-        same(f"status with {fault}", (r.rc, r.out, len(r.err.splitlines())), (plain.rc, plain.out, len(plain.err.splitlines())))
+        # addresses in messages differ from run to run; and HIP 7.2 prints the kernel that failed out of the
+        # queue's ring, which is ROCr's own for every tool that intercepts packets, and empty by then
+        same(f"status with {fault}", r.rc, plain.rc)
+        if not (fault.startswith("abort") and s.name == "experimental"):
+            same(f"output with {fault}", (r.out, len(r.err.splitlines())), (plain.out, len(plain.err.splitlines())))
         if r.ledger.kernels():
             named = [row for row in r.ledger.of("dispatch") if row["name"]]
             must(len(tables(raw)["rocprof_kernels"]) >= len(named), f"kernels recorded with {fault}")
