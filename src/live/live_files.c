@@ -62,6 +62,14 @@ static bool status_number(const char *status, const char *key, unsigned n, uint6
 	return ok;
 }
 
+/* Has it ended, and only its parent does not know yet? */
+static bool is_dead(const char *stat)
+{
+	const char *p = strrchr(stat, ')');
+
+	return !p || !strncmp(p, ") Z", 3) || !strncmp(p, ") X", 3);
+}
+
 /* False if there is no such process. */
 static bool look_at(int64_t pid, struct rk_live_process *ret)
 {
@@ -69,7 +77,7 @@ static bool look_at(int64_t pid, struct rk_live_process *ret)
 	uint64_t own = 0, uid = 0;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
-	if (pid <= 0 || !rk_sysfs_read(path, text, sizeof(text)))
+	if (pid <= 0 || !rk_sysfs_read(path, text, sizeof(text)) || is_dead(text))
 		return false;
 	*ret = (struct rk_live_process){ .pid = pid,
 					 .own = pid,

@@ -191,7 +191,12 @@ def what_cannot_be_switched_says_so_in_one_line(place):
         done = rockit("start", program.pid, status=1)
         assert "was not started so that it can be switched" in done.stderr, done.stderr
         assert done.stderr.count("\n") == 1
-    done = rockit("start", place.path, status=1)
+    with Program(place.path, "limit=4M", "switch=1") as program:
+        # it is dead, although its parent has not asked for its status
+        program.process.send_signal(signal.SIGKILL)
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+        rockit("start", program.pid, status=1)
+        done = rockit("start", place.path, status=1)
     assert done.stderr == f"rockit start: no process of '{place.path}' is running\n", done.stderr
     with Program(place.path, "limit=4M", "switch=1") as program:
         program.path.chmod(0o644)
