@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import vgpu
-from device import backends
+from real_programs import backends
 from vgpu import HERE, Ledger, case, must, same
 
 ROCKIT = pathlib.Path(os.environ.get("ROCKIT", "rockit")).resolve()
