@@ -62,7 +62,7 @@ def record_of(run):
 
 @test
 def a_snap_of_a_running_program_is_a_run_like_any_other(place):
-    with Program(place.path, "limit=8M", "window=1") as program:
+    with Program(place.path, "limit=2M", "window=1") as program:
         time.sleep(0.5)
         first = place.path / "first"
         said = rockit("snap", program.pid, "-o", first).stderr
@@ -92,7 +92,7 @@ def a_snap_of_a_running_program_is_a_run_like_any_other(place):
 
 @test
 def what_a_killed_program_left_is_copied(place):
-    with Program(place.path, "limit=4M", "window=1", threads=4) as program:
+    with Program(place.path, "limit=2M", "window=1", threads=4) as program:
         time.sleep(0.3)
         program.kill()
     out = place.path / "out"
@@ -110,7 +110,7 @@ def what_a_killed_program_left_is_copied(place):
 
 @test
 def a_directory_with_several_processes_is_one_run(place):
-    with Program(place.path, "limit=4M", "window=1") as one, Program(place.path) as two:
+    with Program(place.path, "limit=2M", "window=1") as one, Program(place.path, "limit=1M") as two:
         time.sleep(0.2)
         two.kill()
         (place.path / "3.rkraw").write_text("not a recording")
@@ -137,7 +137,7 @@ def a_directory_with_several_processes_is_one_run(place):
 
 @test
 def a_failure_leaves_nothing_behind(place):
-    with Program(place.path, "limit=4M", "window=1") as program:
+    with Program(place.path, "limit=2M", "window=1") as program:
         full = place.path / "full"
         full.mkdir()
         (full / "file").write_text("")
@@ -153,7 +153,7 @@ def a_failure_leaves_nothing_behind(place):
 
 @test
 def the_last_seconds_are_cut_out(place):
-    with Program(place.path, "limit=64M") as program:
+    with Program(place.path, "limit=4M") as program:
         time.sleep(1)
         program.kill()
     whole, out = place.path / "whole", place.path / "out"
@@ -171,7 +171,7 @@ def rows_of(path):
 
 @test
 def start_and_stop_switch_a_running_program(place):
-    with Program(place.path, "limit=4M", "window=1", "switch=1", "asleep=1") as program:
+    with Program(place.path, "limit=2M", "window=1", "switch=1", "asleep=1") as program:
         time.sleep(0.2)
         assert rows_of(program.path) == 0
         done = rockit("start", program.pid)
@@ -187,7 +187,7 @@ def start_and_stop_switch_a_running_program(place):
 
 @test
 def what_cannot_be_switched_says_so_in_one_line(place):
-    with Program(place.path, "limit=4M", "window=1") as program:
+    with Program(place.path, "limit=2M", "window=1") as program:
         done = rockit("start", program.pid, status=1)
         assert "was not started so that it can be switched" in done.stderr, done.stderr
         assert done.stderr.count("\n") == 1

@@ -1,4 +1,5 @@
 /* sdma.c - the packets of copy queues. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "vgpu.h"
@@ -124,7 +125,7 @@ static bool poll(struct vgpu_queue *q, const uint32_t *w)
 
 bool vgpu_sdma_step(struct vgpu_queue *q)
 {
-	uint64_t left = __atomic_load_n(q->write, __ATOMIC_ACQUIRE) - q->seen, start, end;
+	uint64_t left = atomic_load_explicit(q->write, memory_order_acquire) - q->seen, start, end;
 	unsigned op, sub, n = 1;
 	uint32_t w[16];
 
@@ -188,6 +189,6 @@ bool vgpu_sdma_step(struct vgpu_queue *q)
 			    sub);
 	}
 	q->seen += (uint64_t)n * 4;
-	__atomic_store_n(q->read, q->seen, __ATOMIC_RELEASE);
+	atomic_store_explicit(q->read, q->seen, memory_order_release);
 	return true;
 }
