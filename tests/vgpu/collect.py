@@ -194,7 +194,7 @@ def several(s):
 
 @case("threads on shared queues have the calls that the program says they made")
 def threads(s):
-    for _ in range(50 if FULL else 3):
+    for _ in range(50 if FULL else 1):
         r, t = collected(s, "many", "8", "60")
         pairs = compare(r.ledger, t["rocprof_kernels"])
         right_threads(pairs)
@@ -262,7 +262,7 @@ def ends(s):
 
 @case("a program that is killed has recorded every launch that returned")
 def killed(s):
-    counts, rounds, total = s.temp / "returned", 100 if FULL else 10, 0
+    counts, rounds, total = s.temp / "returned", 100 if FULL else 3, 0
     for _ in range(rounds):
         raw, env = loaded(s)
         p = s.start("ends", "flood", "0", counts, env=env)
