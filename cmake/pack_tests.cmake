@@ -29,7 +29,7 @@ foreach(folder elf pack)
     get_filename_component(name ${script} NAME_WE)
     string(REPLACE "_" "-" name ${name})
     set(label pack)
-    if(name MATCHES "^(pack-build|elf-edit)$") # minutes with sanitizers: in test-full
+    if(name MATCHES "^(pack-build|elf-edit|pack-expand|pack-install)$") # minutes with sanitizers: in test-full
       set(label pack long)
     endif()
     rockit_script_test(${folder}-${name} "${label}" 600 ${python} ${script})

@@ -50,12 +50,8 @@ if(TARGET rockit)
     string(REPLACE "_" "-" name ${name})
     set(label run)
     # real programs on a real runtime, every preset under every release: under ASan in test-full
-    if(name MATCHES "^run-(opencl|presets|record)$")
+    if(name MATCHES "^run-(opencl|presets|record|live)$")
       set(label run long)
-    endif()
-    # every fault: with the sanitizers, which see more, and without them in test-full
-    if(name STREQUAL run-faults AND NOT ROCKIT_SANITIZE AND NOT DEFINED ENV{ROCKIT_TEST_FULL})
-      continue()
     endif()
     rockit_script_test(${name} "${label}" 1200 ${python} ${script})
   endforeach()

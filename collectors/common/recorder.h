@@ -219,7 +219,7 @@ struct rk_rec_launch {
 bool rk_rec_launch(const struct rk_rec_launch *l);
 /*
  * Its times on the device's clock, from any thread; counts as ended, whatever the flags. flags: of
- * enum rk_raw_ran.
+ * enum rk_raw_ran. id 0: its launch is not in the file, so nothing is recorded.
  */
 bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags);
 

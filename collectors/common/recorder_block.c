@@ -642,7 +642,7 @@ bool rk_rec_launch(const struct rk_rec_launch *l)
 bool rk_rec_ran(uint64_t id, int64_t start, int64_t end, uint32_t flags)
 {
 	struct rec_thread *t = rk_rec_me();
-	uint8_t *p = prepare(t, 0, 0, 0);
+	uint8_t *p = id ? prepare(t, 0, 0, 0) : NULL;
 	bool ok = false;
 
 	if (p) {

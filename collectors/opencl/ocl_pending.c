@@ -160,24 +160,25 @@ static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk
 
 /*
  * The runtime has taken the command. A kernel is recorded now, so that it is in the file however the
- * program ends after its call; a call that the runtime refuses leaves no record.
+ * program ends after its call; a call that the runtime refuses leaves no record. Returns the number
+ * of the command; 0: the launch could not be recorded.
  */
 static uint64_t begun(const struct rk_ocl_command *c, const struct rk_ocl_what *what)
 {
-	uint64_t number = rk_rec_next_id();
+	uint64_t number = rk_rec_next_id(), recorded = number;
 
-	if (what->kind == RK_OCL_KERNEL)
-		rk_rec_launch(&(struct rk_rec_launch){ .shape = what->shape,
-						       .queue = rk_ocl_queue_id(c->queue),
-						       .tid = rk_rec_tid(),
-						       .id = number,
-						       .correlation = number,
-						       .submit_ns = c->before_ns });
-	else
+	if (what->kind != RK_OCL_KERNEL)
 		rk_rec_begun();
+	else if (!rk_rec_launch(&(struct rk_rec_launch){ .shape = what->shape,
+							 .queue = rk_ocl_queue_id(c->queue),
+							 .tid = rk_rec_tid(),
+							 .id = number,
+							 .correlation = number,
+							 .submit_ns = c->before_ns }))
+		recorded = 0;
 	if (rk_ocl.api)
 		rk_ocl_api_note(number);
-	return number;
+	return recorded;
 }
 
 /* Records a command and keeps its event; false: there is no room for it, or nothing to ask it. */

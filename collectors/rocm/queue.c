@@ -281,6 +281,8 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 	}
 	l.shape = shape_of(q, p);
 	l.queue = queue_of(q, l.correlation, stream);
+	if (!rk_rec_launch(&l))
+		l.id = 0;
 	if (p->signal) {
 		struct rk_rocm_relay what = { .original = p->signal,
 					      .agent = q->device->agent,
@@ -290,7 +292,6 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 					      .id = l.id };
 		struct rk_rocm_relay *r;
 
-		rk_rec_launch(&l);
 		if (rk_rocm_relay_start(&what, &r)) {
 			p->signal = r->signal;
 			return;
@@ -298,7 +299,6 @@ static void launch(struct queue *q, struct hsa_packet *p, uint64_t index, int64_
 	} else {
 		uint64_t signal = rk_rocm_flight_append(&q->flight, l.id, now_ns);
 
-		rk_rec_launch(&l);
 		if (signal) {
 			p->signal = signal;
 			return;

@@ -300,7 +300,7 @@ def expect_foreign(fixture, what, path, table):
     if run.returncode:
         return
     names, got = rows_of(run.stdout.split("\n")[:-1])
-    check(names[0] == "kernel_name" and len(names) == 38 + 3, f"{what}: columns {names}")
+    check(names[0] == "kernel_name" and len(names) == 39 + 3, f"{what}: columns {names}")
     for name, column in zip(names, got):
         if name not in table.column_names:
             check(all(v is None for v in column), f"{what}: {name} is not null")
