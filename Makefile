@@ -21,7 +21,7 @@ build: setup-build build-dev
 test: setup-build
 	@sh tools/setup.sh test & setup=$$!; $(MAKE) --no-print-directory build-dev && wait $$setup
 	@$(MAKE) --no-print-directory build-dev build-asan
-	ctest --preset dev -j $(TEST_JOBS) $(if $(ROCKIT_TEST_FULL),,-LE twice)
+	ctest --preset dev -j $(TEST_JOBS) $(if $(ROCKIT_TEST_FULL),,-LE 'twice|full')
 	ctest --preset asan -j $(TEST_JOBS)
 
 # The same and more: 25 times the mutations, thread sanitizer, release build, a minute of fuzzing

@@ -50,7 +50,7 @@ if(TARGET rockit)
     string(REPLACE "_" "-" name ${name})
     set(label run)
     # real programs on a real runtime, every preset under every release: under ASan in test-full
-    if(name MATCHES "^run-(opencl|presets|record|live)$")
+    if(name MATCHES "^run-(opencl|presets|record|live|cupti|diff|kineto-ranks)$")
       set(label run long)
     endif()
     rockit_script_test(${name} "${label}" 1200 ${python} ${script})

@@ -127,6 +127,11 @@ function(rockit_script_test name label timeout)
   if(label MATCHES "^(run|pack|sim)$")
     list(APPEND label twice)
   endif()
+  # minutes, and parts of them are in other tests: make test-full
+  if(name MATCHES "^(pack-pack-(install|expand)|elf-elf-edit|readers-(recorded_diff|trace_processor))$" OR
+     name MATCHES "^(browser-recorded|run-(live|presets)|vgpu-calls-trixie)$")
+    list(APPEND label full)
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77
                        ENVIRONMENT "${script_env}")
   if(name MATCHES "${long_tests}")
@@ -143,7 +148,11 @@ if(TARGET rockit)
   list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.sh$")
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
-    rockit_script_test(cli-${name} cli 600 sh ${script})
+    set(label cli)
+    if(ROCKIT_SANITIZE) # the same commands as in the other build: under the sanitizers in test-full
+      list(APPEND label long)
+    endif()
+    rockit_script_test(cli-${name} "${label}" 600 sh ${script})
   endforeach()
   # Independent programs read what rockit wrote, and say what recorded profiler output holds.
   file(GLOB scripts CONFIGURE_DEPENDS tests/readers/*.py)

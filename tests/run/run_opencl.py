@@ -717,7 +717,8 @@ def main():
     for name in names.stdout.split():
         add_case(name)
     if not sanitizer():
-        test(ten_million_launches_stay_small_and_fast)
+        if FULL:
+            test(ten_million_launches_stay_small_and_fast)
         test(a_limited_address_space_is_left_to_the_program)
         add_programs()
     return librun.main()

@@ -189,7 +189,7 @@ static bool check_copy(const char *path, const struct rk_raw_copied *c)
 TEST(every_record_of_a_copy_is_what_was_written_at_full_speed)
 {
 	const char *full = getenv("ROCKIT_TEST_FULL");
-	unsigned copies = full && full[0] == '1' ? 10000 : 20;
+	unsigned copies = full && full[0] == '1' ? 10000 : 5;
 	uint64_t over = 0, records = 0;
 	bool ok = true;
 	struct world w;
